@@ -1,0 +1,24 @@
+// swift-tools-version: 6.0
+// Rules of this file: one block per target, alphabetical within its layer, layers from the bottom up (docs/modules.md has
+// the picture and ArchitectureTests reads the imports); dependencies alphabetical; C modules only below their façade.
+import PackageDescription
+
+/// Imports stay internal unless a public signature needs them, so that no C type can cross a façade by accident.
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+  name: "taskcenter",
+  targets: [
+    // MARK: Values
+    .target(name: "JSON", swiftSettings: strict),
+    .target(name: "TaskConfig", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
+    .target(name: "TaskModel", dependencies: ["JSON"], swiftSettings: strict),
+
+    // MARK: Tests
+    .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
+    .testTarget(name: "TaskModelTests", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
+  ]
+)

@@ -1,0 +1,117 @@
+/// Values back into UTF-8 text: compact, on one line.
+public enum JSONWriter {
+  public static func bytes(_ value: JSONValue) -> [UInt8] {
+    var output: [UInt8] = []
+    append(value, to: &output)
+    return output
+  }
+
+  public static func text(_ value: JSONValue) -> String { String(decoding: bytes(value), as: UTF8.self) }
+
+  public static func append(_ value: JSONValue, to output: inout [UInt8]) {
+    switch value {
+    case .null: output.append(contentsOf: "null".utf8)
+    case .bool(let value): output.append(contentsOf: (value ? "true" : "false").utf8)
+    case .number(let value): output.append(contentsOf: value.literal.utf8)
+    case .string(let value): append(value, to: &output)
+    case .array(let elements):
+      output.append(UInt8(ascii: "["))
+      for (index, element) in elements.enumerated() {
+        if index > 0 { output.append(UInt8(ascii: ",")) }
+        append(element, to: &output)
+      }
+      output.append(UInt8(ascii: "]"))
+    case .object(let object): append(object.members, to: &output)
+    }
+  }
+
+  static func append(_ members: [(name: String, value: JSONValue)], to output: inout [UInt8]) {
+    output.append(UInt8(ascii: "{"))
+    for (index, member) in members.enumerated() {
+      if index > 0 { output.append(UInt8(ascii: ",")) }
+      append(member.name, to: &output)
+      output.append(UInt8(ascii: ":"))
+      append(member.value, to: &output)
+    }
+    output.append(UInt8(ascii: "}"))
+  }
+
+  /// RFC 8785 section 3.2.2.2: the two-character escapes where they exist, \u00xx for other control characters, nothing
+  /// else escaped.
+  static func append(_ text: String, to output: inout [UInt8]) {
+    output.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""): output.append(contentsOf: #"\""#.utf8)
+      case UInt8(ascii: "\\"): output.append(contentsOf: #"\\"#.utf8)
+      case 0x08: output.append(contentsOf: #"\b"#.utf8)
+      case 0x09: output.append(contentsOf: #"\t"#.utf8)
+      case 0x0A: output.append(contentsOf: #"\n"#.utf8)
+      case 0x0C: output.append(contentsOf: #"\f"#.utf8)
+      case 0x0D: output.append(contentsOf: #"\r"#.utf8)
+      case 0..<0x20:
+        output.append(contentsOf: (byte < 0x10 ? #"\u000"# : #"\u00"#).utf8)
+        output.append(contentsOf: String(byte, radix: 16).utf8)
+      default: output.append(byte)
+      }
+    }
+    output.append(UInt8(ascii: "\""))
+  }
+}
+
+/// The JSON Canonicalization Scheme (RFC 8785): the same content is the same bytes, whoever wrote it.
+public enum CanonicalJSON {
+  public static func bytes(_ value: JSONValue) -> [UInt8] { JSONWriter.bytes(canonical(value)) }
+  public static func text(_ value: JSONValue) -> String { String(decoding: bytes(value), as: UTF8.self) }
+
+  private static func canonical(_ value: JSONValue) -> JSONValue {
+    switch value {
+    case .null, .bool, .string: value
+    // Section 3.2.2.3: numbers as ECMAScript writes the nearest double.
+    case .number(let number): number.double.map(JSONValue.double) ?? value
+    case .array(let elements): .array(elements.map(canonical))
+    // Section 3.2.3: members sorted by their names' UTF-16 code units.
+    case .object(let object):
+      .object(
+        JSONObject(
+          uniqueMembers: object.members
+            .sorted { $0.name.utf16.lexicographicallyPrecedes($1.name.utf16) }
+            .map { ($0.name, canonical($0.value)) }))
+    }
+  }
+}
+
+/// ECMAScript's Number::toString (ECMA-262 section 6.1.6.1.20), which RFC 8785 prescribes.
+enum ECMAScriptNumber {
+  static func text(_ value: Double) -> String {
+    if value == 0 { return "0" }
+    if value < 0 { return "-" + text(-value) }
+    let (digits, exponent) = shortest(value)
+    let count = digits.count
+    switch exponent {
+    case count...21 where count <= 21: return digits + String(repeating: "0", count: exponent - count)
+    case 1..<max(count, 2) where exponent < count: return digits.prefix(exponent) + "." + digits.dropFirst(exponent)
+    case -5...0: return "0." + String(repeating: "0", count: -exponent) + digits
+    default:
+      let power = exponent - 1
+      let mantissa = count == 1 ? digits : digits.prefix(1) + "." + digits.dropFirst()
+      return mantissa + "e" + (power < 0 ? "-" : "+") + String(abs(power))
+    }
+  }
+
+  /// The shortest digits that read back as `value` = 0.digits · 10^exponent. Swift's description finds them.
+  private static func shortest(_ value: Double) -> (digits: String, exponent: Int) {
+    let parts = value.description.split(separator: "e")
+    let mantissa = parts[0].split(separator: ".", omittingEmptySubsequences: false)
+    let whole = mantissa[0]
+    let fraction = mantissa.count > 1 ? mantissa[1] : ""
+    var digits = Substring(whole + fraction)
+    var exponent = whole.count + (parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
+    while digits.count > 1, digits.first == "0" {
+      digits.removeFirst()
+      exponent -= 1
+    }
+    while digits.count > 1, digits.last == "0" { digits.removeLast() }
+    return (String(digits), exponent)
+  }
+}

@@ -1,0 +1,114 @@
+public import TaskModel
+
+/// The settings of one engine, complete: everything has a default (design section 11). Durations are milliseconds,
+/// sizes bytes.
+public struct Config: Sendable, Hashable {
+  public var uploads = Uploads()
+  public var exports = Exports()
+  public var retry = RetryPolicy()
+  public var retention = Retention()
+  public var kinds = Kinds()
+  public var destinations: [String: Destination] = [:]
+  public var accounts: [String: Account] = [:]
+
+  public init() {}
+
+  public struct Uploads: Sendable, Hashable {
+    public var slots = 3
+    public var stallTimeoutMs: Int64 = 30_000
+    public var connectTimeoutMs: Int64 = 10_000
+    /// PEM file of the authorities to trust in place of the system's.
+    public var caFile: String?
+    public init() {}
+  }
+
+  public struct Exports: Sendable, Hashable {
+    public var slots = 1
+    /// Address space of one worker.
+    public var memoryLimit: Int64 = 2_147_483_648
+    public var timeoutMs: Int64 = 1_800_000
+    public init() {}
+  }
+
+  public struct Retention: Sendable, Hashable {
+    public var finishedDays = 30
+    public init() {}
+  }
+
+  public struct Kinds: Sendable, Hashable {
+    public var feedPost = FeedPost()
+    public var chatVideo = ChatVideo()
+    public init() {}
+  }
+
+  public struct FeedPost: Sendable, Hashable {
+    public var maxImages = 9
+    public var image = ImageFormat(longEdge: 2048, quality: 82)
+    public init() {}
+  }
+
+  public struct ChatVideo: Sendable, Hashable {
+    public var limit: Int64 = 26_214_400
+    public var hardLimit: Int64 = 104_857_600
+    public init() {}
+  }
+
+  public struct ImageFormat: Sendable, Hashable {
+    /// Pixels.
+    public var longEdge: Int
+    /// JPEG quality, 1 to 100.
+    public var quality: Int
+    public init(longEdge: Int, quality: Int) {
+      self.longEdge = longEdge
+      self.quality = quality
+    }
+  }
+
+  public struct Account: Sendable, Hashable {
+    public var destination: String
+    public init(destination: String) { self.destination = destination }
+  }
+}
+
+/// Where tasks go: who gives the right to upload, and who publishes.
+public struct Destination: Sendable, Hashable {
+  public var credential: CredentialSource
+  public var delivery: DeliveryTarget
+  public init(credential: CredentialSource, delivery: DeliveryTarget) {
+    self.credential = credential
+    self.delivery = delivery
+  }
+}
+
+public enum CredentialSource: Sendable, Hashable {
+  /// Objects go to files below this folder; nobody is asked.
+  case directory(path: String)
+  /// `POST` to the business service.
+  case http(HTTPTarget)
+}
+
+public enum DeliveryTarget: Sendable, Hashable {
+  /// One line per task is appended to this JSONL file.
+  case journal(path: String)
+  case http(HTTPTarget)
+}
+
+/// A URL and the headers to send with it. `{kind}`, `{account}` and `{taskId}` in the URL are replaced.
+public struct HTTPTarget: Sendable, Hashable {
+  public var url: String
+  /// In the order of the config file; values may hold secrets and are never logged.
+  public var headers: [Header]
+  public init(url: String, headers: [Header] = []) {
+    self.url = url
+    self.headers = headers
+  }
+
+  public struct Header: Sendable, Hashable {
+    public var name: String
+    public var value: String
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+}

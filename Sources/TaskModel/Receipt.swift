@@ -1,0 +1,53 @@
+public import JSON
+
+/// The proof of one upload, which the business service checks against what is stored (design section 7).
+public struct Receipt: Sendable, Hashable {
+  public static let version: Int64 = 1
+
+  public var url: String
+  public var mime: String
+  /// Bytes that went up.
+  public var size: Int64
+  /// Of the bytes that went up, lower-case hex.
+  public var md5: String
+  public var sha256: String
+  /// As the storage gave it; not a digest of anything in general.
+  public var etag: String?
+  public var name: String
+  /// Displayed pixels.
+  public var width: Int?
+  public var height: Int?
+  public var durationMs: Int64?
+
+  public init(
+    url: String, mime: String, size: Int64, md5: String, sha256: String, etag: String? = nil, name: String,
+    width: Int? = nil, height: Int? = nil, durationMs: Int64? = nil
+  ) {
+    self.url = url
+    self.mime = mime
+    self.size = size
+    self.md5 = md5
+    self.sha256 = sha256
+    self.etag = etag
+    self.name = name
+    self.width = width
+    self.height = height
+    self.durationMs = durationMs
+  }
+
+  /// The fields that exist, no others.
+  public var json: JSONValue {
+    var object = JSONObject([
+      ("v", .int(Self.version)), ("url", .string(url)), ("mime", .string(mime)), ("size", .int(size)),
+      ("md5", .string(md5)), ("sha256", .string(sha256)), ("name", .string(name)),
+    ])
+    object["etag"] = etag.map(JSONValue.string)
+    object["width"] = width.map(JSONValue.int)
+    object["height"] = height.map(JSONValue.int)
+    object["durationMs"] = durationMs.map(JSONValue.int)
+    return .object(object)
+  }
+
+  /// Canonical JSON (RFC 8785): what is stored, delivered and checked.
+  public var text: String { CanonicalJSON.text(json) }
+}
