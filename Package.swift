@@ -17,8 +17,24 @@ let package = Package(
     .target(name: "TaskConfig", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
     .target(name: "TaskModel", dependencies: ["JSON"], swiftSettings: strict),
 
+    // MARK: C modules
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+
+    // MARK: Façades
+    .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: strict),
+
+    // MARK: Work
+    .target(
+      name: "TaskSchema", path: "schema", resources: [.embedInCode("v1_tasks.sql")],
+      swiftSettings: strict),
+    .target(
+      name: "TaskStorage", dependencies: ["JSON", "SQLite", "TaskModel", "TaskSchema"], swiftSettings: strict),
+
     // MARK: Tests
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
     .testTarget(name: "TaskModelTests", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
+    .testTarget(
+      name: "TaskStorageTests", dependencies: ["JSON", "SQLite", "TaskModel", "TaskSchema", "TaskStorage"],
+      swiftSettings: strict),
   ]
 )

@@ -31,8 +31,8 @@ public struct SendTask: Sendable, Hashable {
   public var waitingFor: WaitReason?
   /// Since when it has been trying, for `expired`.
   public var pendingSince: Int64
-  /// A delivery went out, or was about to, and no answer tells what became of it.
-  public var deliveryInDoubt: Bool
+  /// Deliveries that went out, or were about to, and of which no answer tells what became of them.
+  public var deliveriesInDoubt: Int
   /// A cancel came while a delivery was in the air.
   public var cancelRequested: Bool
   /// Whether this attempt has put a resource at its URL.
@@ -69,7 +69,7 @@ public struct SendTask: Sendable, Hashable {
     attempt = 0
     failedAttempts = 0
     pendingSince = max(createdAt, notBefore ?? 0)
-    deliveryInDoubt = false
+    deliveriesInDoubt = 0
     cancelRequested = false
     hasProgressed = false
     progress = 0

@@ -1,0 +1,6 @@
+#include <sqlite3.h>
+
+/* SQLITE_TRANSIENT is a cast macro, which Swift does not import. */
+static inline int tc_bind_text(sqlite3_stmt *statement, int index, const char *text, int count) {
+  return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);
+}

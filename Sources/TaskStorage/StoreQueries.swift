@@ -1,0 +1,116 @@
+import JSON
+import SQLite
+public import TaskModel
+
+/// Which tasks are meant; absent parts do not narrow.
+public struct TaskFilter: Sendable, Hashable {
+  public var account: String?
+  public var kind: TaskKind?
+  public var lane: String?
+  public var key: String?
+  public var states: Set<TaskState>?
+  public var ids: Set<SendTask.ID>?
+
+  public init() {}
+
+  public func matches(_ task: SendTask) -> Bool {
+    (account ?? task.account) == task.account && (kind ?? task.kind) == task.kind && (lane ?? task.lane) == task.lane
+      && (key == nil || key == task.key) && (states?.contains(task.state) ?? true) && (ids?.contains(task.id) ?? true)
+  }
+
+  fileprivate var condition: (sql: String, values: [SQLValue]) {
+    var parts = ["1"]
+    var values: [SQLValue] = []
+    func add(_ column: String, _ value: String?) {
+      guard let value else { return }
+      parts.append("\(column) = ?")
+      values.append(.text(value))
+    }
+    func add(_ column: String, among words: [String]?) {
+      guard let words else { return }
+      parts.append("\(column) IN (\(words.map { _ in "?" }.joined(separator: ", ")))")
+      values += words.map(SQLValue.text)
+    }
+    add("account", account)
+    add("kind", kind?.rawValue)
+    add("lane", lane)
+    add("key", key)
+    add("state", among: states.map { $0.map(\.rawValue).sorted() })
+    add("id", among: ids?.sorted())
+    return (parts.joined(separator: " AND "), values)
+  }
+}
+
+/// One line of a task's history.
+public struct HistoryEntry: Sendable, Hashable {
+  public let at: Int64
+  public let attempt: Int
+  public let transition: Transition
+}
+
+extension StoreTransaction {
+  /// Newest first.
+  /// - Parameter before: only tasks submitted earlier than the one with this sequence.
+  public func tasks(_ filter: TaskFilter, before: Int64? = nil, limit: Int) throws -> [SendTask] {
+    var (condition, values) = filter.condition
+    if let before {
+      condition += " AND sequence < ?"
+      values.append(.integer(before))
+    }
+    return try tasks(where: condition, values, order: "sequence DESC", limit: limit)
+  }
+
+  /// Everything that is not final, in submit order: what the engine has to do with.
+  public func unfinishedTasks() throws -> [SendTask] {
+    try tasks(where: "finished_at IS NULL", [], limit: -1)
+  }
+
+  public func stateCounts() throws -> [TaskState: Int] {
+    let rows = try connection.query("SELECT state, count(*) FROM tasks GROUP BY state") { row in
+      (try TaskRecord.word("state", row.text(0)) as TaskState, row.int(1))
+    }
+    return Dictionary(uniqueKeysWithValues: rows)
+  }
+
+  public func history(of task: SendTask) throws -> [HistoryEntry] {
+    try connection.query(
+      "SELECT at, attempt, position, from_state, to_state, failure FROM history WHERE task = ? ORDER BY id",
+      [.integer(task.sequence)]
+    ) { row in
+      HistoryEntry(
+        at: row.int64(0), attempt: row.int(1),
+        transition: Transition(
+          resource: row.optionalInt64(2).map(Int.init), from: row.text(3), to: row.text(4),
+          failure: try row.optionalText(5).map { try Failure(stored: $0) }))
+    }
+  }
+
+  /// Cursor of the latest change; 0 in a new store.
+  public func lastCursor() throws -> Int64 {
+    try connection.first("SELECT ifnull(max(cursor), 0) FROM changes") { $0.int64(0) } ?? 0
+  }
+
+  /// Changes after `cursor`, oldest first.
+  public func changes(since cursor: Int64) throws -> [Change] {
+    try connection.query(
+      "SELECT cursor, task_id, task FROM changes WHERE cursor > ? ORDER BY cursor", [.integer(cursor)]
+    ) { row in
+      Change(
+        cursor: row.int64(0), taskID: row.text(1), json: try row.optionalText(2).map { try JSONParser.parse($0) },
+        task: nil)
+    }
+  }
+
+  /// Export files that some task still refers to.
+  public func exportFiles() throws -> Set<String> {
+    Set(
+      try connection.query("SELECT export FROM resources WHERE export IS NOT NULL") { row in
+        try ExportedFile(stored: row.text(0)).file
+      })
+  }
+
+  /// Final tasks that ended before `time`, oldest first, at most `limit`.
+  public func finishedTasks(before time: Int64, limit: Int) throws -> [SendTask] {
+    try tasks(where: "finished_at < ?", [.integer(time)], limit: limit)
+  }
+}

@@ -1,0 +1,117 @@
+public import JSON
+import SQLite
+public import TaskModel
+
+/// What was told, or would have been told, to front ends.
+public struct Change: Sendable {
+  /// Rises with every change of the store.
+  public let cursor: Int64
+  public let taskID: SendTask.ID
+  /// As of this change; nil: the task was deleted.
+  public let json: JSONValue?
+  /// The same as a value; nil for a change that is replayed or a deletion.
+  public let task: SendTask?
+}
+
+/// Reading and writing inside one transaction of the store. Lent to a closure; never kept.
+public final class StoreTransaction {
+  let connection: Connection
+  let now: Int64
+  /// Made by this transaction, to be published when it is committed.
+  private(set) var changes: [Change] = []
+
+  init(_ connection: Connection, now: Int64) {
+    self.connection = connection
+    self.now = now
+  }
+
+  // MARK: Reading
+
+  public func task(_ id: SendTask.ID) throws -> SendTask? {
+    try tasks(where: "id = ?", [.text(id)], limit: 1).first
+  }
+
+  func tasks(where condition: String, _ values: [SQLValue], order: String = "sequence", limit: Int) throws -> [SendTask]
+  {
+    let sql = "SELECT \(TaskRecord.columns) FROM tasks WHERE \(condition) ORDER BY \(order) LIMIT \(limit)"
+    return try connection.query(sql, values) { row in
+      try TaskRecord.task(row, resources: try resources(ofTask: row.int64(0)))
+    }
+  }
+
+  private func resources(ofTask sequence: Int64) throws -> [Resource] {
+    try connection.query(
+      "SELECT \(TaskRecord.resourceColumns) FROM resources WHERE task = ? ORDER BY position", [.integer(sequence)],
+      TaskRecord.resource)
+  }
+
+  /// The task that this account submitted with this key, and the hash of what it was.
+  public func submission(account: String, key: String) throws -> (id: SendTask.ID, contentHash: String)? {
+    try connection.first(
+      "SELECT id, content_hash FROM tasks WHERE account = ? AND key = ?", [.text(account), .text(key)]
+    ) { ($0.text(0), $0.text(1)) }
+  }
+
+  /// Tasks that hold this lane, in submit order.
+  public func tasksHolding(_ lane: LaneID) throws -> [SendTask.ID] {
+    let states = TaskState.allCases.filter(\.holdsLane).map { "'\($0.rawValue)'" }.joined(separator: ", ")
+    return try connection.query(
+      "SELECT id FROM tasks WHERE account = ? AND lane = ? AND state IN (\(states)) ORDER BY sequence",
+      [.text(lane.account), .text(lane.name)]
+    ) { $0.text(0) }
+  }
+
+  // MARK: Writing
+
+  /// Adds a new task and tells of it.
+  /// - Returns: the task with its place in the order of submits.
+  public func insert(_ task: SendTask, contentHash: String) throws -> SendTask {
+    try connection.insert(task, contentHash: contentHash)
+    var inserted = task
+    inserted.sequence =
+      try connection.first("SELECT sequence FROM tasks WHERE id = ?", [.text(task.id)]) {
+        $0.int64(0)
+      } ?? 0
+    try tell(inserted)
+    return inserted
+  }
+
+  /// Saves what one event made of a task: its state and its evidence.
+  /// - Throws: `StoreError.unexpectedState` where the store does not say `old.state`.
+  public func save(_ task: SendTask, replacing old: SendTask, transitions: [Transition]) throws {
+    try connection.update(task, expecting: old.state)
+    for (resource, oldResource) in zip(task.resources, old.resources) where resource != oldResource {
+      try connection.update(resource, ofTask: task.sequence)
+    }
+    for transition in transitions {
+      try connection.execute(
+        """
+        INSERT INTO history (task, at, attempt, position, from_state, to_state, failure) VALUES (?, ?, ?, ?, ?, ?, ?)
+        """,
+        [
+          .integer(task.sequence), .integer(task.updatedAt), SQLValue(task.attempt), SQLValue(transition.resource),
+          .text(transition.from), .text(transition.to), SQLValue(transition.failure?.stored),
+        ])
+    }
+    try tell(task)
+  }
+
+  /// Removes a task with its history; of its changes only the news of its end stays.
+  public func delete(_ task: SendTask) throws {
+    try connection.execute("DELETE FROM tasks WHERE sequence = ?", [.integer(task.sequence)])
+    try connection.execute("DELETE FROM changes WHERE task_id = ?", [.text(task.id)])
+    try tell(task.id, json: nil, task: nil)
+  }
+
+  /// What a write told before it was undone was never said.
+  func forgetChanges(after count: Int) { changes.removeSubrange(count...) }
+
+  private func tell(_ task: SendTask) throws { try tell(task.id, json: task.json, task: task) }
+
+  private func tell(_ id: SendTask.ID, json: JSONValue?, task: SendTask?) throws {
+    try connection.execute(
+      "INSERT INTO changes (task_id, at, task) VALUES (?, ?, ?)",
+      [.text(id), .integer(now), SQLValue(json.map(JSONWriter.text))])
+    changes.append(Change(cursor: connection.lastInsertedRowID, taskID: id, json: json, task: task))
+  }
+}

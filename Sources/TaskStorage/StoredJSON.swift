@@ -1,0 +1,89 @@
+import JSON
+import TaskModel
+
+// How the parts of a task that no query looks into lie in their columns. What is read back was written here, so any other
+// shape means a damaged store.
+
+extension Source {
+  init(stored text: String) throws {
+    var fields = try JSONReader(try JSONParser.parse(text)).object()
+    if let path = fields.optional("path") {
+      self = .path(try path.string())
+    } else {
+      self = .paths(try fields.required("paths").array().map { reader throws(JSONShapeError) in try reader.string() })
+    }
+  }
+}
+
+extension SourceIdentity {
+  var stored: String {
+    JSONWriter.text([
+      "size": .int(size), "modifiedNs": .int(modifiedNs), "changedNs": .int(changedNs),
+      "inode": .string(String(inode)),
+    ])
+  }
+
+  init(stored text: String) throws {
+    var fields = try JSONReader(try JSONParser.parse(text)).object()
+    self.init(
+      size: try fields.required("size").int(), modifiedNs: try fields.required("modifiedNs").int(in: .min ... .max),
+      changedNs: try fields.required("changedNs").int(in: .min ... .max),
+      inode: UInt64(try fields.required("inode").string()) ?? 0)
+  }
+}
+
+extension ExportedFile {
+  var stored: String {
+    guard case .object(var object) = json else { return "{}" }
+    object["file"] = .string(file)
+    object["sha256"] = .string(sha256)
+    return JSONWriter.text(.object(object))
+  }
+
+  init(stored text: String) throws {
+    var fields = try JSONReader(try JSONParser.parse(text)).object()
+    self.init(
+      file: try fields.required("file").string(), mime: try fields.required("mime").string(),
+      size: try fields.required("size").int(), md5: try fields.required("md5").string(),
+      sha256: try fields.required("sha256").string(), width: try fields.int("width"), height: try fields.int("height"),
+      durationMs: try fields.int64("durationMs"), rung: try fields.text("rung"))
+  }
+}
+
+extension Receipt {
+  init(stored text: String) throws {
+    var fields = try JSONReader(try JSONParser.parse(text)).object()
+    self.init(
+      url: try fields.required("url").string(), mime: try fields.required("mime").string(),
+      size: try fields.required("size").int(), md5: try fields.required("md5").string(),
+      sha256: try fields.required("sha256").string(), etag: try fields.text("etag"),
+      name: try fields.required("name").string(), width: try fields.int("width"), height: try fields.int("height"),
+      durationMs: try fields.int64("durationMs"))
+  }
+}
+
+extension Failure {
+  var stored: String { JSONWriter.text(json) }
+
+  /// How it came about (`isOffline`, `retryAfterMs`, `outcomeUnknown`) is not stored: the machine has already drawn its
+  /// conclusions from it.
+  init(stored text: String) throws {
+    var fields = try JSONReader(try JSONParser.parse(text)).object()
+    self.init(
+      FailureCode(rawValue: try fields.required("code").string()), try fields.required("message").string(),
+      remedy: try fields.required("remedy").oneOf(Remedy.self), resource: try fields.int("resource"),
+      httpStatus: try fields.int("httpStatus"))
+  }
+}
+
+extension JSONFields {
+  fileprivate mutating func int64(_ name: String) throws(JSONShapeError) -> Int64? {
+    guard let reader = optional(name) else { return nil }
+    return try reader.int()
+  }
+  fileprivate mutating func int(_ name: String) throws(JSONShapeError) -> Int? { try int64(name).map(Int.init) }
+  fileprivate mutating func text(_ name: String) throws(JSONShapeError) -> String? {
+    guard let reader = optional(name) else { return nil }
+    return try reader.string()
+  }
+}

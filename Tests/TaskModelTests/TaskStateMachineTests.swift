@@ -1,0 +1,348 @@
+import TaskModel
+import Testing
+
+/// A task under a machine: events in, actions out, with the saved state in between.
+private struct Bench {
+  var task: SendTask
+  var policy = RetryPolicy()
+  var uploadsEarly = true
+  var now: Int64 = 1_000
+
+  init(resources count: Int, partial: PartialPolicy = .fail, state: TaskState = .queued) {
+    let resources = (0..<count).map { index in
+      Resource(
+        index: index, role: .image, source: .path("/photos/\(index).jpg"), name: "\(index).jpg",
+        sourceMime: "image/jpeg", identity: SourceIdentity(size: 100, modifiedNs: 1, changedNs: 1, inode: 1))
+    }
+    task = SendTask(
+      id: "t", account: "default", kind: .message, lane: "chat", destination: "local", state: state, partial: partial,
+      urgency: .normal, resources: resources, createdAt: 0)
+  }
+
+  @discardableResult
+  mutating func tell(_ events: TaskEvent...) throws -> [TaskAction] {
+    var actions: [TaskAction] = []
+    for event in events {
+      var machine = TaskStateMachine(task, policy: policy, uploadsEarly: uploadsEarly, now: now, jitter: 1)
+      actions = try machine.handle(event)
+      task = machine.task
+    }
+    return actions
+  }
+
+  static func file(_ index: Int) -> ExportedFile {
+    ExportedFile(file: "x\(index)", mime: "image/jpeg", size: 50, md5: "m\(index)", sha256: "s\(index)")
+  }
+  static func result(_ index: Int) -> UploadResult {
+    UploadResult(url: "https://cdn.example.org/\(index)", uploadProtocol: "put")
+  }
+
+  /// Everything up to the lane's turn.
+  mutating func uploadEverything() throws {
+    try tell(.turnCame)
+    for index in task.resources.indices { try tell(.exportFinished(index, Self.file(index))) }
+    for index in task.resources.indices { try tell(.uploadFinished(index, Self.result(index))) }
+    try tell(.workEnded)
+  }
+}
+
+private let hiccup = Failure(.unavailable, "503", remedy: .retry, httpStatus: 503)
+private let noNetwork = Failure(.unreachable, "no route", remedy: .retry, isOffline: true)
+private let damaged = Failure(.damaged, "cut off", remedy: .giveUp)
+private let answerLost = Failure(.unavailable, "cut", remedy: .retry, outcomeUnknown: true)
+
+@Suite("The task's state machine")
+struct TaskStateMachineTests {
+  @Test("a send goes from queued to sent, and its receipts are of what went up")
+  func wholeWay() throws {
+    var bench = Bench(resources: 2)
+    #expect(try bench.tell(.turnCame) == [.export(0), .export(1)])
+    #expect(bench.task.attempt == 1)
+    #expect(try bench.tell(.exportFinished(1, Bench.file(1))) == [.upload(1)])
+    #expect(bench.task.state == .exporting)
+    #expect(try bench.tell(.exportFinished(0, Bench.file(0))) == [.upload(0)])
+    #expect(bench.task.state == .uploading)
+    try bench.tell(.uploadFinished(0, Bench.result(0)), .uploadFinished(1, Bench.result(1)))
+    #expect(try bench.tell(.workEnded) == [.awaitLane])
+    #expect(bench.task.state == .uploading && bench.task.waitingFor == .lane)
+    #expect(try bench.tell(.deliveryStarted) == [.deliver(.send)])
+    #expect(bench.task.deliveriesInDoubt == 1)
+    #expect(try bench.tell(.delivered(remoteId: "p1")) == [.removeExport(Bench.file(0)), .removeExport(Bench.file(1))])
+    #expect(bench.task.state == .sent && bench.task.remoteId == "p1" && bench.task.progress == 1)
+    #expect(bench.task.resources.map { $0.receipt?.md5 } == ["m0", "m1"])
+    #expect(bench.task.finishedAt == bench.now && bench.task.failure == nil)
+  }
+
+  @Test("a text without resources goes straight to the lane")
+  func textOnly() throws {
+    var bench = Bench(resources: 0)
+    #expect(try bench.tell(.turnCame) == [])
+    #expect(try bench.tell(.workEnded) == [.awaitLane])
+    #expect(try bench.tell(.deliveryStarted) == [.deliver(.send)])
+  }
+
+  @Test("without early uploads nothing goes up before the last export")
+  func lateUploads() throws {
+    var bench = Bench(resources: 2)
+    bench.uploadsEarly = false
+    try bench.tell(.turnCame)
+    #expect(try bench.tell(.exportFinished(0, Bench.file(0))) == [])
+    #expect(try bench.tell(.exportFinished(1, Bench.file(1))) == [.upload(0), .upload(1)])
+  }
+
+  @Test("a hiccup is repeated at once, twice, and then the task backs off")
+  func hiccups() throws {
+    var bench = Bench(resources: 1)
+    try bench.tell(.turnCame, .exportFinished(0, Bench.file(0)))
+    #expect(try bench.tell(.stepFailed(0, hiccup)) == [.upload(0)])
+    #expect(try bench.tell(.stepFailed(0, hiccup)) == [.upload(0)])
+    #expect(try bench.tell(.stepFailed(0, hiccup)) == [])
+    try bench.tell(.workEnded)
+    #expect(bench.task.state == .retrying && bench.task.waitingFor == .backoff && bench.task.failedAttempts == 1)
+    #expect(bench.task.nextAttemptAt == bench.now + 2_000)
+    try bench.tell(.wake)
+    #expect(try bench.tell(.turnCame) == [.upload(0)], "the finished export is used again")
+    #expect(bench.task.attempt == 2)
+  }
+
+  @Test("attempts run out; the failure tells the last cause, and a user's retry begins anew")
+  func exhaustion() throws {
+    var bench = Bench(resources: 1)
+    bench.policy.resourceRetries = 0
+    bench.policy.attempts = 3
+    for attempt in 1...3 {
+      try bench.tell(.turnCame, .stepFailed(0, hiccup), .workEnded)
+      #expect(bench.task.state == (attempt < 3 ? .retrying : .failed))
+      if attempt < 3 { try bench.tell(.wake) }
+    }
+    #expect(bench.task.failure?.code == .attemptsExhausted && bench.task.failure?.httpStatus == 503)
+    try bench.tell(.retry([:]))
+    #expect(bench.task.state == .queued && bench.task.failure == nil && bench.task.finishedAt == nil)
+    try bench.uploadEverything()
+    try bench.tell(.deliveryStarted, .delivered(remoteId: nil))
+    #expect(bench.task.state == .sent && bench.task.failure == nil)
+    #expect(bench.task.resources.compactMap(\.failure).isEmpty)
+  }
+
+  @Test("an attempt that put a resource at its URL does not count")
+  func progressIsNoFailure() throws {
+    var bench = Bench(resources: 2)
+    bench.policy.resourceRetries = 0
+    try bench.tell(.turnCame, .exportFinished(0, Bench.file(0)), .exportFinished(1, Bench.file(1)))
+    try bench.tell(.uploadFinished(0, Bench.result(0)), .stepFailed(1, hiccup), .workEnded)
+    #expect(bench.task.state == .retrying && bench.task.failedAttempts == 0)
+    try bench.tell(.wake)
+    #expect(try bench.tell(.turnCame) == [.upload(1)], "only what has no URL is sent")
+  }
+
+  @Test("being offline uses up no attempt, until the task expires")
+  func offline() throws {
+    var bench = Bench(resources: 1)
+    for _ in 0..<20 {
+      try bench.tell(.turnCame, .stepFailed(0, noNetwork), .workEnded)
+      #expect(bench.task.waitingFor == .network && bench.task.failedAttempts == 0)
+      try bench.tell(.wake)
+    }
+    bench.now += bench.policy.expireAfterMs
+    try bench.tell(.turnCame, .stepFailed(0, noNetwork), .workEnded)
+    #expect(bench.task.state == .failed && bench.task.failure?.code == .expired)
+  }
+
+  @Test("Retry-After is obeyed at least")
+  func retryAfter() throws {
+    var bench = Bench(resources: 1)
+    var busy = hiccup
+    busy.retryAfterMs = 60_000
+    try bench.tell(.turnCame, .stepFailed(0, busy), .workEnded)
+    #expect(bench.task.waitingFor == .host && bench.task.nextAttemptAt == bench.now + 60_000)
+  }
+
+  @Test("a permanent failure ends the task at once and stops the rest")
+  func permanent() throws {
+    var bench = Bench(resources: 2)
+    try bench.tell(.turnCame)
+    #expect(try bench.tell(.stepFailed(1, damaged)) == [.stopWork])
+    #expect(bench.task.state == .failed && bench.task.failure?.resource == 1)
+    #expect(try bench.tell(.exportFinished(0, Bench.file(0))) == [.removeExport(Bench.file(0))], "too late")
+  }
+
+  @Test("with partial: publish the rest is published and the failed one stays named")
+  func partialPublish() throws {
+    var bench = Bench(resources: 2, partial: .publish)
+    try bench.tell(.turnCame, .stepFailed(0, damaged))
+    #expect(bench.task.state == .exporting)
+    try bench.tell(.exportFinished(1, Bench.file(1)), .uploadFinished(1, Bench.result(1)))
+    #expect(try bench.tell(.workEnded) == [.awaitLane])
+    try bench.tell(.deliveryStarted, .delivered(remoteId: "p"))
+    #expect(bench.task.state == .sent && bench.task.resources[0].failure?.code == .damaged)
+
+    var tooFew = Bench(resources: 2, partial: .publish)
+    tooFew.task.minResources = 2
+    try tooFew.tell(.turnCame, .stepFailed(0, damaged), .exportFinished(1, Bench.file(1)))
+    try tooFew.tell(.uploadFinished(1, Bench.result(1)), .workEnded)
+    #expect(tooFew.task.state == .failed)
+  }
+
+  @Test("after a lost answer the delivery is repeated as a resend")
+  func resend() throws {
+    var bench = Bench(resources: 1)
+    try bench.uploadEverything()
+    try bench.tell(.deliveryStarted, .deliveryFailed(answerLost))
+    #expect(bench.task.state == .retrying && bench.task.deliveriesInDoubt == 1)
+    try bench.tell(.wake, .turnCame)
+    #expect(try bench.tell(.workEnded) == [.awaitLane])
+    #expect(try bench.tell(.deliveryStarted) == [.deliver(.resend)])
+    try bench.tell(.deliveryFailed(hiccup))
+    #expect(bench.task.deliveriesInDoubt == 1, "a clear no to the second says nothing of the first")
+  }
+
+  @Test("a crash in a delivery is rescued as a resend, a crash in the work begins the missing steps again")
+  func rescue() throws {
+    var bench = Bench(resources: 2)
+    try bench.tell(.turnCame, .exportFinished(0, Bench.file(0)), .exportStarted(1), .uploadStarted(0))
+    try bench.tell(.rescued)
+    #expect(bench.task.state == .queued && bench.task.resources.map(\.state) == [.exported, .pending])
+    #expect(try bench.tell(.turnCame) == [.export(1), .upload(0)])
+    #expect(bench.task.attempt == 1, "a crash uses up no attempt")
+
+    var delivering = Bench(resources: 1)
+    try delivering.uploadEverything()
+    try delivering.tell(.deliveryStarted, .rescued, .turnCame, .workEnded)
+    #expect(try delivering.tell(.deliveryStarted) == [.deliver(.resend)])
+  }
+
+  @Test("a cancel while a delivery is in the air answers what is true")
+  func cancelInFlight() throws {
+    func delivering() throws -> Bench {
+      var bench = Bench(resources: 1)
+      try bench.uploadEverything()
+      try bench.tell(.deliveryStarted, .cancel)
+      #expect(bench.task.state == .delivering)
+      return bench
+    }
+    var tooLate = try delivering()
+    try tooLate.tell(.delivered(remoteId: "p"))
+    #expect(tooLate.task.state == .sent)
+    var inTime = try delivering()
+    try inTime.tell(.deliveryFailed(hiccup))
+    #expect(inTime.task.state == .canceled)
+    var unknown = try delivering()
+    try unknown.tell(.deliveryFailed(answerLost))
+    #expect(unknown.task.failure?.code == .deliveryUnknown)
+    var crashed = try delivering()
+    try crashed.tell(.rescued)
+    #expect(crashed.task.failure?.code == .deliveryUnknown)
+    try crashed.tell(.retry([:]), .turnCame, .workEnded)
+    #expect(try crashed.tell(.deliveryStarted) == [.deliver(.resend)], "a retry uses the same key")
+  }
+
+  @Test("a cancel of a task whose delivery is in doubt does not claim that nothing was sent")
+  func cancelInDoubt() throws {
+    var bench = Bench(resources: 1)
+    try bench.uploadEverything()
+    try bench.tell(.deliveryStarted, .deliveryFailed(answerLost), .cancel)
+    #expect(bench.task.state == .failed && bench.task.failure?.code == .deliveryUnknown)
+  }
+
+  @Test("after canceled nothing is asked for any more", arguments: TaskState.allCases.filter { $0 != .delivering })
+  func canceled(_ state: TaskState) throws {
+    var bench = Bench(resources: 1, state: state)
+    if state == .sent || state == .canceled {
+      #expect(throws: InvalidTransition.self) { try bench.tell(.cancel) }
+      return
+    }
+    try bench.tell(.cancel)
+    #expect(bench.task.state == .canceled && bench.task.finishedAt != nil)
+    for late: TaskEvent in [.turnCame, .wake, .workEnded, .deliveryStarted, .stepFailed(0, hiccup), .rescued] {
+      #expect(try bench.tell(late) == [])
+      #expect(bench.task.state == .canceled)
+    }
+    #expect(try bench.tell(.exportFinished(0, Bench.file(0))) == [.removeExport(Bench.file(0))])
+  }
+
+  @Test("a retry takes the sources as they are now and drops an export of an older one")
+  func retryWithNewSource() throws {
+    var bench = Bench(resources: 1)
+    try bench.tell(.turnCame, .exportFinished(0, Bench.file(0)))
+    try bench.tell(.stepFailed(0, Failure(.rejected, "no", remedy: .giveUp)))
+    let identity = SourceIdentity(size: 7, modifiedNs: 7, changedNs: 7, inode: 7)
+    let refresh = SourceRefresh(source: .path("/photos/new.png"), identity: identity, mime: "image/png")
+    #expect(try bench.tell(.retry([0: refresh])) == [.removeExport(Bench.file(0))])
+    #expect(bench.task.resources[0].identity == identity && bench.task.resources[0].export == nil)
+  }
+
+  @Test("a pause stops the work and a resume goes on with what is missing")
+  func pause() throws {
+    var bench = Bench(resources: 2)
+    try bench.tell(.turnCame, .exportFinished(0, Bench.file(0)), .uploadFinished(0, Bench.result(0)))
+    #expect(try bench.tell(.pause) == [.stopWork])
+    #expect(try bench.tell(.workEnded) == [])
+    #expect(bench.task.state == .paused)
+    try bench.tell(.resume)
+    #expect(try bench.tell(.turnCame) == [.export(1)])
+  }
+
+  @Test("progress never falls and says 1 with sent only")
+  func progress() throws {
+    var bench = Bench(resources: 2)
+    var last = 0.0
+    func check(_ task: SendTask) {
+      #expect(task.progress >= last && (task.progress == 1) == (task.state == .sent))
+      last = task.progress
+    }
+    try bench.tell(.turnCame, .exportFinished(0, Bench.file(0)))
+    check(bench.task)
+    try bench.tell(.exportLost(0))
+    check(bench.task)
+    try bench.tell(.exportFinished(0, Bench.file(0)), .exportFinished(1, Bench.file(1)), .rescued)
+    check(bench.task)
+    try bench.uploadEverything()
+    check(bench.task)
+    #expect(bench.task.progress == 0.98)
+    try bench.tell(.deliveryStarted, .delivered(remoteId: nil))
+    check(bench.task)
+  }
+
+  @Test("every walk of random events keeps the invariants", arguments: 0..<200)
+  func randomWalk(_ seed: Int) throws {
+    var random = SplitMix(state: UInt64(seed))
+    var bench = Bench(resources: Int.random(in: 0...3, using: &random), partial: seed % 2 == 0 ? .fail : .publish)
+    bench.policy.attempts = 3
+    bench.policy.resourceRetries = 1
+    for _ in 0..<60 {
+      let before = bench.task
+      let index = Int.random(in: 0...2, using: &random)
+      let events: [TaskEvent] = [
+        .start, .retry([:]), .cancel, .pause, .resume, .turnCame, .turnCame, .wake, .rescued, .exportStarted(index),
+        .exportFinished(index, Bench.file(index)), .exportFinished(index, Bench.file(index)), .exportLost(index),
+        .uploadStarted(index), .uploadFinished(index, Bench.result(index)),
+        .uploadFinished(index, Bench.result(index)), .stepFailed(index, hiccup), .stepFailed(index, damaged),
+        .stepFailed(index, noNetwork), .workEnded, .workEnded, .deliveryStarted, .delivered(remoteId: "p"),
+        .deliveryFailed(hiccup), .deliveryFailed(answerLost), .deliveryFailed(damaged),
+      ]
+      do { try bench.tell(events[Int.random(in: events.indices, using: &random)]) } catch is InvalidTransition {}
+      let task = bench.task
+      #expect((task.finishedAt != nil) == task.state.isFinal)
+      #expect(task.progress >= before.progress && (task.progress == 1) == (task.state == .sent))
+      #expect(task.resources.allSatisfy { ($0.state == .uploaded) == ($0.url != nil && $0.receipt != nil) })
+      for (old, new) in zip(before.resources, task.resources) where old.isDone { #expect(new.url == old.url) }
+      #expect(task.deliveriesInDoubt >= 0)
+      if before.state == .sent { #expect(task.state == .sent) }
+      if task.state == .delivering || task.state == .sent, task.partial == .fail {
+        #expect(task.uploadedCount == task.resources.count, "never with a piece missing")
+      }
+    }
+  }
+}
+
+/// A repeatable source of random numbers (Steele, Lea, Flood 2014).
+private struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import JSON
+import SQLite
+import Synchronization
+import TaskModel
+import TaskSchema
+import Testing
+
+@testable import TaskStorage
+
+/// A store in a folder of its own; a crash is simulated by opening it again.
+private final class StoreFolder {
+  let folder = FileManager.default.temporaryDirectory.appendingPathComponent("store-\(UUID().uuidString)")
+  let told = Told()
+  var path: String { folder.appendingPathComponent("taskcenter.db").path }
+
+  init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  func open() throws -> TaskStore {
+    try TaskStore(path: path, clock: { 42 }, observer: { [told] in told.add($0) })
+  }
+}
+
+private final class Told: Sendable {
+  private let changes = Mutex<[Change]>([])
+  func add(_ more: [Change]) { changes.withLock { $0 += more } }
+  var cursors: [Int64] { changes.withLock { $0.map(\.cursor) } }
+}
+
+private func sample(_ id: String, key: String? = nil, lane: String = "chat") -> SendTask {
+  var resource = Resource(
+    index: 0, role: .image, source: .path("/p/ä.jpg"), name: "ä.jpg", sourceMime: "image/jpeg",
+    identity: SourceIdentity(size: 9, modifiedNs: -5, changedNs: 6, inode: .max))
+  resource.export = ExportedFile(
+    file: "e", mime: "image/jpeg", size: 3, md5: "m", sha256: "s", width: 4, height: 5, durationMs: 6, rung: "2048")
+  resource.state = .exported
+  return SendTask(
+    id: id, key: key, account: "me", kind: .message, lane: lane, destination: "local", state: .queued,
+    urgency: .interactive, notBefore: 77, payload: ["text": "hello"], resources: [resource], createdAt: 41)
+}
+
+@Suite("The store")
+struct TaskStoreTests {
+  @Test("a task comes back as it was saved, also after a restart")
+  func roundTrip() async throws {
+    let folder = try StoreFolder()
+    var saved = try await folder.open().write { try $0.insert(sample("a"), contentHash: "h") }
+    let store = try folder.open()
+    #expect(try await store.read { try $0.task("a") } == saved)
+
+    let old = saved
+    var machine = TaskStateMachine(old, policy: RetryPolicy(), now: 43, jitter: 1)
+    _ = try machine.handle(.turnCame)
+    _ = try machine.handle(.uploadFinished(0, UploadResult(url: "https://x/1", etag: "e", uploadProtocol: "put")))
+    saved = machine.task
+    let (new, transitions) = (machine.task, machine.transitions)
+    try await store.write { try $0.save(new, replacing: old, transitions: transitions) }
+    let reopened = try folder.open()
+    #expect(try await reopened.read { try $0.task("a") } == saved)
+    let history = try await reopened.read { try $0.history(of: new) }
+    #expect(history.map(\.transition.to) == ["exporting", "uploading", "uploaded"])
+  }
+
+  @Test("a write that expects another state changes nothing")
+  func expectedState() async throws {
+    let folder = try StoreFolder()
+    let store = try folder.open()
+    let task = try await store.write { try $0.insert(sample("a"), contentHash: "h") }
+    var stale = task
+    stale.state = .paused
+    let expected = stale
+    await #expect(throws: StoreError.unexpectedState(task: "a", expected: "paused")) {
+      try await store.write { try $0.save(task, replacing: expected, transitions: []) }
+    }
+    #expect(try await store.read { try $0.lastCursor() } == 1)
+  }
+
+  @Test("writes that share a commit fail one by one, and their changes are told in order")
+  func groupCommit() async throws {
+    struct Refused: Error {}
+    let folder = try StoreFolder()
+    let store = try folder.open()
+    let results = await withTaskGroup(of: Bool.self) { group in
+      for index in 0..<50 {
+        group.addTask {
+          do {
+            try await store.write { transaction in
+              _ = try transaction.insert(sample("t\(index)"), contentHash: "h")
+              if index % 5 == 0 { throw Refused() }
+            }
+            return true
+          } catch { return false }
+        }
+      }
+      return await group.reduce(into: 0) { count, succeeded in count += succeeded ? 1 : 0 }
+    }
+    #expect(results == 40)
+    #expect(try await store.read { try $0.stateCounts() } == [.queued: 40])
+    let cursors = folder.told.cursors
+    #expect(cursors.count == 40 && cursors == cursors.sorted())
+    #expect(try await store.read { try $0.changes(since: 0).map(\.cursor) } == cursors)
+  }
+
+  @Test("two tasks of one account can't have the same key")
+  func uniqueKey() async throws {
+    let store = try StoreFolder().open()
+    _ = try await store.write { try $0.insert(sample("a", key: "k"), contentHash: "h") }
+    #expect(try await store.read { try $0.submission(account: "me", key: "k")?.id } == "a")
+    await #expect(throws: SQLiteError.self) {
+      try await store.write { _ = try $0.insert(sample("b", key: "k"), contentHash: "h") }
+    }
+  }
+
+  @Test("a deleted task leaves only the news of its end")
+  func delete() async throws {
+    let store = try StoreFolder().open()
+    let task = try await store.write { try $0.insert(sample("a"), contentHash: "h") }
+    try await store.write { try $0.delete(task) }
+    let changes = try await store.read { try $0.changes(since: 0) }
+    #expect(changes.map(\.taskID) == ["a"] && changes[0].json == nil)
+    #expect(try await store.read { try $0.exportFiles() } == [])
+  }
+
+  @Test("lists are newest first and page without gaps")
+  func pages() async throws {
+    let store = try StoreFolder().open()
+    for index in 0..<5 {
+      _ = try await store.write { try $0.insert(sample("t\(index)", lane: index == 2 ? "x" : "chat"), contentHash: "") }
+    }
+    var filter = TaskFilter()
+    filter.lane = "chat"
+    filter.states = [.queued]
+    let chat = filter
+    let first = try await store.read { try $0.tasks(chat, limit: 2) }
+    let rest = try await store.read { try $0.tasks(chat, before: first.last?.sequence, limit: 10) }
+    #expect((first + rest).map(\.id) == ["t4", "t3", "t1", "t0"])
+  }
+
+  @Test("a newer store is refused and left as it is")
+  func newerStore() async throws {
+    let folder = try StoreFolder()
+    _ = try folder.open()
+    let connection = try Connection(path: folder.path)
+    try connection.execute(script: "PRAGMA user_version = 9999")
+    #expect(throws: StoreError.newerVersion(found: 9999, supported: TaskSchema.migrations.count)) { try folder.open() }
+  }
+
+  @Test("the CHECK of final states is the machine's")
+  func checks() throws {
+    let folder = try StoreFolder()
+    _ = try folder.open()
+    let connection = try Connection(path: folder.path)
+    let tables = try connection.query("SELECT sql FROM sqlite_schema WHERE name IN ('tasks', 'resources')") {
+      $0.text(0)
+    }
+    func words(_ column: String) -> Set<String> {
+      for table in tables {
+        guard let start = table.range(of: "CHECK (\(column) IN (") else { continue }
+        let list = table[start.upperBound...].prefix { $0 != ")" }
+        return Set(list.split(separator: ",").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: " '\n")) })
+      }
+      return []
+    }
+    #expect(words("waiting_for") == Set(WaitReason.allCases.map(\.rawValue)))
+    #expect(words("kind") == Set(TaskKind.allCases.map(\.rawValue)))
+    #expect(words("role") == Set(ResourceRole.allCases.map(\.rawValue)))
+    #expect(tables.joined().contains("state IN ('sent', 'failed', 'canceled')) = (finished_at"))
+    #expect(Set(TaskState.allCases.filter(\.isFinal).map(\.rawValue)) == ["sent", "failed", "canceled"])
+    let lists = tables.map { table -> Set<String> in
+      guard let start = table.range(of: "CHECK (state IN (") else { return [] }
+      let list = table[start.upperBound...].prefix { $0 != ")" }
+      return Set(list.split(separator: ",").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: " '\n")) })
+    }
+    #expect(Set(lists) == [Set(TaskState.allCases.map(\.rawValue)), Set(ResourceState.allCases.map(\.rawValue))])
+  }
+}
