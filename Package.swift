@@ -18,12 +18,20 @@ let package = Package(
     .target(name: "TaskModel", dependencies: ["JSON"], swiftSettings: strict),
 
     // MARK: C modules
+    .systemLibrary(name: "CPlatform", path: "Sources/CPlatform"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
     // MARK: Façades
+    .target(name: "JSONRPC", dependencies: ["JSON", "Platform"], swiftSettings: strict),
+    .target(name: "Platform", dependencies: ["CPlatform"], swiftSettings: strict),
     .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: strict),
 
     // MARK: Work
+    .target(name: "SourceFiles", dependencies: ["Platform", "TaskModel"], swiftSettings: strict),
+    .target(
+      name: "TaskEngine",
+      dependencies: ["JSON", "Platform", "SourceFiles", "TaskConfig", "TaskModel", "TaskStorage"],
+      swiftSettings: strict),
     .target(
       name: "TaskSchema", path: "schema", resources: [.embedInCode("v1_tasks.sql")],
       swiftSettings: strict),

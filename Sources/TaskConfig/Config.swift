@@ -13,6 +13,9 @@ public struct Config: Sendable, Hashable {
 
   public init() {}
 
+  /// The destination that is there without any config.
+  public static let localDestination = "local"
+
   public struct Uploads: Sendable, Hashable {
     public var slots = 3
     public var stallTimeoutMs: Int64 = 30_000

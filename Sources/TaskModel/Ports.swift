@@ -15,6 +15,9 @@ public protocol Exporter: Sendable {
 
   /// Removes an export that no task needs any more.
   func remove(_ file: ExportedFile)
+
+  /// Removes every work file but these: at start, what a dead engine left.
+  func sweep(keeping files: Set<String>)
 }
 
 /// Moves exported bytes to file storage.

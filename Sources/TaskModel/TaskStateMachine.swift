@@ -174,13 +174,19 @@ extension TaskStateMachine {
     task.waitingFor = (task.notBefore ?? 0) > now ? .notBefore : .slot
   }
 
-  /// Puts every resource back to what is true of it while nothing runs.
+  /// Puts every resource back to what is true of it while nothing runs. Not after a delivery that may have arrived: what is
+  /// repeated under its key must be the same, without what failed then.
   private mutating func settleResources() {
     for index in task.resources.indices where !task.resources[index].isDone {
+      if isGivenUp(index) { continue }
       task.resources[index].failure = nil
       task.resources[index].repeats = 0
       move(index, to: task.resources[index].export == nil ? .pending : .exported)
     }
+  }
+
+  private func isGivenUp(_ index: Int) -> Bool {
+    task.deliveriesInDoubt > 0 && task.resources[index].state == .failed
   }
 
   private mutating func turnCame() -> [TaskAction] {
@@ -188,8 +194,9 @@ extension TaskStateMachine {
     task.attempt = task.failedAttempts + 1
     task.hasProgressed = false
     move(to: .exporting)
-    let exports = task.resources.filter { !$0.isDone && $0.export == nil }.map { TaskAction.export($0.index) }
-    return exports + startUploads(task.resources.indices.filter { task.resources[$0].export != nil })
+    let missing = task.resources.indices.filter { !task.resources[$0].isDone && !isGivenUp($0) }
+    let exports = missing.filter { task.resources[$0].export == nil }.map { TaskAction.export($0) }
+    return exports + startUploads(missing.filter { task.resources[$0].export != nil })
   }
 
   private mutating func wake() -> [TaskAction] {
@@ -244,7 +251,9 @@ extension TaskStateMachine {
 
   private mutating func exportFinished(_ index: Int, _ file: ExportedFile) -> [TaskAction] {
     guard isCurrent(index) else { return [.removeExport(file)] }
+    let resource = task.resources[index]
     task.resources[index].export = file
+    task.resources[index].name = FileName.of(resource.name, from: resource.sourceMime, exportedAs: file.mime)
     task.resources[index].repeats = 0
     move(index, to: .exported)
     return startUploads([index])
@@ -265,7 +274,7 @@ extension TaskStateMachine {
     // Without early uploads everything that is ready has been waiting for this moment.
     let ready = hasEveryExport && !uploadsEarly ? Array(task.resources.indices) : fresh
     guard uploadsEarly || isComplete else { return [] }
-    return ready.filter { !task.resources[$0].isDone && task.resources[$0].export != nil }.map { .upload($0) }
+    return ready.filter { task.resources[$0].state == .exported }.map { .upload($0) }
   }
 
   private mutating func uploadFinished(_ index: Int, _ result: UploadResult) -> [TaskAction] {
@@ -304,7 +313,8 @@ extension TaskStateMachine {
   private mutating func workEnded() -> [TaskAction] {
     guard task.state == .exporting || task.state == .uploading else { return [] }
     let failures = task.resources.compactMap { $0.state == .failed ? $0.failure : nil }
-    if let cause = failures.first(where: { !$0.isPermanent }) { return postpone(cause) }
+    let cause = failures.first { !$0.isPermanent }
+    if let cause, task.deliveriesInDoubt == 0 { return postpone(cause) }
     guard failures.count + task.uploadedCount == task.resources.count else { return [] }  // stopped half-way
     guard failures.isEmpty || canPublishPart else {
       fail(failures[0])

@@ -97,7 +97,7 @@ extension StoreTransaction {
     ) { row in
       Change(
         cursor: row.int64(0), taskID: row.text(1), json: try row.optionalText(2).map { try JSONParser.parse($0) },
-        task: nil)
+        task: nil, oldState: nil)
     }
   }
 

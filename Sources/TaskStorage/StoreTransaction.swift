@@ -9,8 +9,12 @@ public struct Change: Sendable {
   public let taskID: SendTask.ID
   /// As of this change; nil: the task was deleted.
   public let json: JSONValue?
-  /// The same as a value; nil for a change that is replayed or a deletion.
+  /// The same as a value; for a deletion, what was deleted; nil for a change that is replayed.
   public let task: SendTask?
+  /// The state before this change; nil for a new task.
+  public let oldState: TaskState?
+
+  public var isDeletion: Bool { json == nil }
 }
 
 /// Reading and writing inside one transaction of the store. Lent to a closure; never kept.
@@ -72,7 +76,7 @@ public final class StoreTransaction {
       try connection.first("SELECT sequence FROM tasks WHERE id = ?", [.text(task.id)]) {
         $0.int64(0)
       } ?? 0
-    try tell(inserted)
+    try tell(inserted, from: nil)
     return inserted
   }
 
@@ -93,25 +97,28 @@ public final class StoreTransaction {
           .text(transition.from), .text(transition.to), SQLValue(transition.failure?.stored),
         ])
     }
-    try tell(task)
+    try tell(task, from: old.state)
   }
 
   /// Removes a task with its history; of its changes only the news of its end stays.
   public func delete(_ task: SendTask) throws {
     try connection.execute("DELETE FROM tasks WHERE sequence = ?", [.integer(task.sequence)])
     try connection.execute("DELETE FROM changes WHERE task_id = ?", [.text(task.id)])
-    try tell(task.id, json: nil, task: nil)
+    try tell(task, json: nil, from: task.state)
   }
 
   /// What a write told before it was undone was never said.
   func forgetChanges(after count: Int) { changes.removeSubrange(count...) }
 
-  private func tell(_ task: SendTask) throws { try tell(task.id, json: task.json, task: task) }
+  private func tell(_ task: SendTask, from oldState: TaskState?) throws {
+    try tell(task, json: task.json, from: oldState)
+  }
 
-  private func tell(_ id: SendTask.ID, json: JSONValue?, task: SendTask?) throws {
+  private func tell(_ task: SendTask, json: JSONValue?, from oldState: TaskState?) throws {
     try connection.execute(
       "INSERT INTO changes (task_id, at, task) VALUES (?, ?, ?)",
-      [.text(id), .integer(now), SQLValue(json.map(JSONWriter.text))])
-    changes.append(Change(cursor: connection.lastInsertedRowID, taskID: id, json: json, task: task))
+      [.text(task.id), .integer(now), SQLValue(json.map(JSONWriter.text))])
+    changes.append(
+      Change(cursor: connection.lastInsertedRowID, taskID: task.id, json: json, task: task, oldState: oldState))
   }
 }

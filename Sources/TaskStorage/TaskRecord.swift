@@ -82,8 +82,7 @@ extension Connection {
     for resource in task.resources {
       try execute(
         "INSERT INTO resources (task, \(TaskRecord.resourceColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [.integer(sequence), SQLValue(resource.index), .text(resource.role.rawValue), .text(resource.name)]
-          + changingValues(resource))
+        [.integer(sequence), SQLValue(resource.index), .text(resource.role.rawValue)] + changingValues(resource))
     }
   }
 
@@ -104,7 +103,7 @@ extension Connection {
   func update(_ resource: Resource, ofTask sequence: Int64) throws {
     try execute(
       """
-      UPDATE resources SET source = ?, source_mime = ?, identity = ?, state = ?, export = ?, upload_protocol = ?, \
+      UPDATE resources SET name = ?, source = ?, source_mime = ?, identity = ?, state = ?, export = ?, upload_protocol = ?, \
       url = ?, receipt = ?, failure = ?, repeats = ? WHERE task = ? AND position = ?
       """,
       changingValues(resource) + [.integer(sequence), SQLValue(resource.index)])
@@ -121,7 +120,8 @@ extension Connection {
 
   private func changingValues(_ resource: Resource) -> [SQLValue] {
     [
-      .text(JSONWriter.text(resource.source.json)), .text(resource.sourceMime), SQLValue(resource.identity?.stored),
+      .text(resource.name), .text(JSONWriter.text(resource.source.json)), .text(resource.sourceMime),
+      SQLValue(resource.identity?.stored),
       .text(resource.state.rawValue), SQLValue(resource.export?.stored), SQLValue(resource.uploadProtocol),
       SQLValue(resource.url), SQLValue(resource.receipt?.text), SQLValue(resource.failure?.stored),
       SQLValue(resource.repeats),

@@ -196,6 +196,18 @@ struct TaskStateMachineTests {
     #expect(bench.task.deliveriesInDoubt == 1, "a clear no to the second says nothing of the first")
   }
 
+  @Test("what is repeated after a lost answer has the same content, without what failed then")
+  func sameContentInDoubt() throws {
+    var bench = Bench(resources: 2, partial: .publish)
+    try bench.tell(.turnCame, .stepFailed(0, damaged), .exportFinished(1, Bench.file(1)))
+    try bench.tell(
+      .uploadFinished(1, Bench.result(1)), .workEnded, .deliveryStarted, .deliveryFailed(answerLost), .wake)
+    #expect(try bench.tell(.turnCame) == [])
+    #expect(try bench.tell(.workEnded) == [.awaitLane])
+    #expect(try bench.tell(.deliveryStarted) == [.deliver(.resend)])
+    #expect(bench.task.resources.map(\.state) == [.failed, .uploaded])
+  }
+
   @Test("a crash in a delivery is rescued as a resend, a crash in the work begins the missing steps again")
   func rescue() throws {
     var bench = Bench(resources: 2)

@@ -1,0 +1,58 @@
+import TaskModel
+import TaskStorage
+
+// Startup is a state, not a special case: rescue what a dead engine left, sweep its work files, put everything unfinished
+// on the agenda, then open the door. Every task that is running in the store at this moment is an orphan, exactly: the
+// store's lock is ours, and nothing has been started yet.
+
+extension Engine {
+  /// Takes up what is in the store and begins to work.
+  /// - Throws: the store's error.
+  public func start() async throws {
+    let unfinished = try await store.read { try $0.unfinishedTasks() }
+    let (counts, files) = try await store.read { (try $0.stateCounts(), try $0.exportFiles()) }
+    status.begin(with: counts)
+    parts.exporter.sweep(keeping: files)
+    for task in unfinished { agenda.update(task) }
+    let orphans = unfinished.filter { $0.state.isRunning }
+    for task in orphans { try await ledger.apply(.rescued, to: task.id) }
+    if !orphans.isEmpty { parts.log(.info, "rescued \(orphans.count) tasks that a dead engine left") }
+    Swift.Task { await runLoop() }
+    scheduleEverything()
+    Swift.Task { await pruneFinished() }
+  }
+
+  /// Ends all work at a safe point and saves. Running tasks stay as they are in the store; the next start rescues them.
+  public func stop() async {
+    isStopping = true
+    timer?.cancel()
+    let runners = Array(running.values)
+    for runner in runners { runner.cancel() }
+    for runner in runners { await runner.value }
+    inputs.finish()
+  }
+
+  private static let pruneBatch = 100
+
+  /// Forgets what ended long ago.
+  private func pruneFinished() async {
+    let age = Int64(parts.config.retention.finishedDays) * 86_400_000
+    let limit = parts.clock.now() - age
+    do {
+      while !isStopping {
+        let old = try await store.read { try $0.finishedTasks(before: limit, limit: Engine.pruneBatch) }
+        if old.isEmpty { return }
+        try await store.write { transaction in
+          for task in old { try transaction.delete(task) }
+        }
+        for task in old { removeExports(of: task) }
+      }
+    } catch {
+      parts.log(.warning, "could not prune finished tasks: \(error)")
+    }
+  }
+
+  func removeExports(of task: SendTask) {
+    for resource in task.resources { if let file = resource.export { parts.exporter.remove(file) } }
+  }
+}

@@ -1,0 +1,112 @@
+import Dispatch
+import JSON
+import SourceFiles
+import TaskConfig
+public import TaskModel
+import TaskStorage
+
+extension Engine {
+  public struct Submitted: Sendable {
+    public let task: SendTask
+    /// False where the key was there before, with the same content.
+    public let created: Bool
+  }
+
+  /// Takes a new task in; it is durable when this returns.
+  /// - Throws: `EngineError`; then nothing was stored.
+  public func submit(_ submission: Submission) async throws -> Submitted {
+    guard !isStopping else { throw EngineError.shuttingDown }
+    let content = submission.content
+    // Before the sources are looked at: a repeat is answered also when they are gone.
+    if let known = try await knownSubmission(submission, content) { return known }
+    let sources = try await SourceInspection.inspect(submission)
+    let task = try makeTask(submission, sources)
+    let (submitted, replaced) = try await insert(task, content: content)
+    for id in replaced where submitted.created { _ = try? await cancel(id) }
+    return submitted
+  }
+
+  private func knownSubmission(_ submission: Submission, _ content: String) async throws -> Submitted? {
+    guard let key = submission.key else { return nil }
+    let account = submission.account
+    return try await store.read { try $0.repeated(account: account, key: key, content: content) }
+  }
+
+  private func insert(_ task: SendTask, content: String) async throws -> (Submitted, replaced: [SendTask.ID]) {
+    try await store.write { transaction in
+      if let key = task.key,
+        let known = try transaction.repeated(account: task.account, key: key, content: content)
+      {
+        return (known, [])
+      }
+      let holders = task.state == .draft ? [] : try transaction.tasksHolding(task.laneID)
+      if task.kind.busyPolicy == .reject, let holder = holders.first { throw EngineError.laneBusy(holder) }
+      let inserted = try transaction.insert(task, contentHash: content)
+      return (Submitted(task: inserted, created: true), task.kind.busyPolicy == .replace ? holders : [])
+    }
+  }
+
+  private func makeTask(_ submission: Submission, _ sources: SourceInspection) throws -> SendTask {
+    let roles = try KindRules(kinds: parts.config.kinds).roles(of: sources.submission, types: sources.types)
+    let resources = sources.submission.resources.enumerated().map { index, draft in
+      Resource(
+        index: index, role: roles[index], source: draft.source, name: sources.name(of: index),
+        sourceMime: sources.types[index].mime, identity: sources.identities[index])
+    }
+    let now = parts.clock.now()
+    var task = SendTask(
+      id: TaskID.make(now: now), key: submission.key, account: submission.account, kind: submission.kind,
+      lane: submission.lane ?? submission.kind.defaultLane,
+      destination: try destination(of: submission), state: submission.isDraft ? .draft : .queued,
+      partial: submission.partial, minResources: submission.minResources ?? 1,
+      urgency: submission.urgency ?? submission.kind.defaultUrgency, notBefore: submission.notBefore,
+      payload: submission.payload, resources: resources, createdAt: now)
+    if task.state == .queued { task.waitingFor = (task.notBefore ?? 0) > now ? .notBefore : .slot }
+    return task
+  }
+
+  /// The named destination, or the account's, or `default`'s.
+  private func destination(of submission: Submission) throws -> String {
+    let config = parts.config
+    if let name = submission.destination {
+      guard config.destinations[name] != nil else {
+        let known = config.destinations.keys.sorted().joined(separator: ", ")
+        throw EngineError.invalidSubmission(
+          pointer: "/destination", message: "unknown destination \"\(name)\"; known: \(known)")
+      }
+      return name
+    }
+    return (config.accounts[submission.account] ?? config.accounts["default"])?.destination ?? Config.localDestination
+  }
+}
+
+extension StoreTransaction {
+  /// What was submitted with this key before.
+  /// - Throws: `EngineError.keyConflict` where it was something else.
+  fileprivate func repeated(account: String, key: String, content: String) throws -> Engine.Submitted? {
+    guard let known = try submission(account: account, key: key), let task = try task(known.id) else { return nil }
+    guard known.contentHash == content else { throw EngineError.keyConflict(task.id) }
+    return Engine.Submitted(task: task, created: false)
+  }
+}
+
+/// UUID version 7 (RFC 9562 section 5.7): milliseconds first, so that ids sort by time.
+enum TaskID {
+  static func make(now: Int64) -> SendTask.ID {
+    var generator = SystemRandomNumberGenerator()
+    return make(now: now, random: (generator.next(), generator.next()))
+  }
+
+  static func make(now: Int64, random: (UInt64, UInt64)) -> SendTask.ID {
+    let high = UInt64(now) << 16 | 0x7000 | random.0 & 0x0FFF
+    let low = 0x8000_0000_0000_0000 | random.1 & 0x3FFF_FFFF_FFFF_FFFF
+    let digits = hex(high) + hex(low)
+    let groups = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
+    return groups.map { String(digits[$0]) }.joined(separator: "-")
+  }
+
+  private static func hex(_ value: UInt64) -> [Character] {
+    let digits = Array(String(value, radix: 16))
+    return Array(repeating: "0", count: 16 - digits.count) + digits
+  }
+}

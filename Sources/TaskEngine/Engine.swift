@@ -1,0 +1,127 @@
+import Synchronization
+public import TaskConfig
+public import TaskModel
+import TaskStorage
+
+/// The front object: owns the agenda and the runners. What it does is spread over extensions, one concern each: `+Startup`,
+/// `+Schedule`, `+Submit`, `+Control`, `+Queries`.
+public actor Engine {
+  /// What the engine is made of.
+  public struct Parts: Sendable {
+    public var config: Config
+    public var exporter: any Exporter
+    public var uploader: any Uploader
+    public var deliverer: any Deliverer
+    public var clock: any Clock
+    public var log: Log
+
+    public init(
+      config: Config, exporter: any Exporter, uploader: any Uploader, deliverer: any Deliverer, clock: any Clock,
+      log: Log
+    ) {
+      self.config = config
+      self.exporter = exporter
+      self.uploader = uploader
+      self.deliverer = deliverer
+      self.clock = clock
+      self.log = log
+    }
+  }
+
+  let parts: Parts
+  let store: TaskStore
+  let ledger: TaskLedger
+  let runner: TaskRunner
+  public nonisolated let hub: EventHub
+  public nonisolated let status: StatusBoard
+  nonisolated let progress: ProgressBoard
+  nonisolated let inputs: AsyncStream<Input>.Continuation
+  private let inputStream: AsyncStream<Input>
+
+  var agenda: Agenda
+  /// What runs, by task; at most one runner each.
+  var running: [SendTask.ID: Swift.Task<Void, Never>] = [:]
+  /// Tasks that a command is just dealing with: nothing of them is started.
+  var held: [SendTask.ID: Int] = [:]
+  /// Tasks of which a state could not be saved; when to try again.
+  var unsaved: [SendTask.ID: Int64] = [:]
+  var timer: Swift.Task<Void, Never>?
+  var timerDueAt: Int64 = .max
+  var isStopping = false
+  var idleCallbacks: [@Sendable () -> Void] = []
+
+  /// What the engine's loop is told, in order.
+  enum Input: Sendable {
+    case committed([Change])
+    case runnerEnded(SendTask.ID, saved: Bool)
+    case timeCame
+    case progressed
+  }
+
+  /// Opens the store and makes the engine around it; nothing runs before `start`.
+  /// - Parameter storePath: of the database file.
+  /// - Throws: `StoreError`, `SQLiteError`.
+  public init(storePath: String, parts: Parts) throws {
+    let (stream, inputs) = AsyncStream<Input>.makeStream()
+    let hub = EventHub()
+    let progress = ProgressBoard(onDirty: { inputs.yield(.progressed) })
+    let uploadSlots = Slots(limit: parts.config.uploads.slots)
+    let exportSlots = Slots(limit: parts.config.exports.slots)
+    let status = StatusBoard(uploadSlots: uploadSlots, exportSlots: exportSlots)
+    let clock = parts.clock
+    store = try TaskStore(path: storePath, clock: { clock.now() }) { changes in
+      for change in changes {
+        if let task = change.task { progress.update(task, isDeletion: change.isDeletion) }
+      }
+      status.note(changes)
+      hub.publish(changes)
+      inputs.yield(.committed(changes))
+    }
+    ledger = TaskLedger(
+      store: store, policy: parts.config.retry, clock: clock, uploader: parts.uploader, progress: progress)
+    runner = TaskRunner(
+      ledger: ledger, exporter: parts.exporter, uploader: parts.uploader, deliverer: parts.deliverer,
+      exportSlots: exportSlots, uploadSlots: uploadSlots, progress: progress)
+    self.parts = parts
+    self.hub = hub
+    self.status = status
+    self.progress = progress
+    self.inputs = inputs
+    inputStream = stream
+    agenda = Agenda(window: parts.config.uploads.slots + 1)
+  }
+
+  /// The one loop that reacts; ends with `stop`.
+  func runLoop() async {
+    for await input in inputStream {
+      switch input {
+      case .committed(let changes): take(changes)
+      case .runnerEnded(let id, let saved): runnerEnded(id, saved: saved)
+      case .timeCame: await timeCame()
+      case .progressed: scheduleReports()
+      }
+    }
+  }
+
+  var reportsScheduled = false
+}
+
+/// Where the engine's own words go: stderr, never stdout.
+public struct Log: Sendable {
+  public enum Level: Int, Sendable, CaseIterable, Comparable {
+    case error, warning, info, debug, trace
+    public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  public let level: Level
+  private let write: @Sendable (Level, String) -> Void
+
+  public init(level: Level, write: @escaping @Sendable (Level, String) -> Void) {
+    self.level = level
+    self.write = write
+  }
+
+  public func callAsFunction(_ level: Level, _ message: @autoclosure () -> String) {
+    if level <= self.level { write(level, message()) }
+  }
+}

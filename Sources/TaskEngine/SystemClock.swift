@@ -1,0 +1,9 @@
+import Platform
+public import TaskModel
+
+/// The real time.
+public struct SystemClock: Clock {
+  public init() {}
+  public func now() -> Int64 { SystemTime.wallMs() }
+  public func sleep(milliseconds: Int64) async throws { try await Swift.Task.sleep(for: .milliseconds(milliseconds)) }
+}

@@ -1,0 +1,128 @@
+import TaskModel
+
+/// The interpreter of one task: event → save → actions → events. It contains no decisions; those are the machine's. One
+/// call is one attempt or one delivery; everything it starts has ended when it returns, and slots are given back with it.
+struct TaskRunner: Sendable {
+  let ledger: TaskLedger
+  let exporter: any Exporter
+  let uploader: any Uploader
+  let deliverer: any Deliverer
+  let exportSlots: Slots
+  let uploadSlots: Slots
+  let progress: ProgressBoard
+
+  /// One attempt, up to the lane. Returns early where its Swift task is canceled; the task's state then still says that
+  /// work is under way, and whoever canceled tells the machine why.
+  /// - Throws: the store's error; nothing that happened since the last commit is saved.
+  func work(_ id: SendTask.ID) async throws {
+    let turn = try await ledger.apply(.turnCame, to: id)
+    let session = UploadSessionBox(uploader)
+    let isStopped = try await withThrowingTaskGroup(of: TaskEvent?.self) { group in
+      var isStopped = false
+      func start(_ outcome: TaskLedger.Outcome) {
+        for action in outcome.actions {
+          switch action {
+          case .export(let index): group.addTask { try await export(index, of: outcome.task) }
+          case .upload(let index): group.addTask { try await upload(index, of: outcome.task, session) }
+          case .removeExport(let file): exporter.remove(file)
+          case .stopWork:
+            isStopped = true
+            group.cancelAll()
+          case .awaitLane, .deliver: break
+          }
+        }
+      }
+      start(turn)
+      while let event = try await group.next() {
+        // Evidence of what is done is kept also after a cancel.
+        if let event { start(try await ledger.apply(event, to: id)) }
+      }
+      return isStopped
+    }
+    guard !isStopped, !Task.isCancelled else { return }
+    try await ledger.apply(.workEnded, to: id)
+  }
+
+  /// Delivers a task whose lane is free.
+  func deliver(_ id: SendTask.ID) async throws {
+    let start = try await ledger.apply(.deliveryStarted, to: id)
+    guard case .deliver(let mode)? = start.actions.first else { return }
+    let event: TaskEvent
+    do {
+      event = .delivered(remoteId: try await outside { try await deliverer.deliver(start.task, mode: mode) })
+    } catch let failure as Failure {
+      event = .deliveryFailed(failure)
+    } catch is CancellationError {
+      return
+    }
+    for case .removeExport(let file) in try await ledger.apply(event, to: id).actions { exporter.remove(file) }
+  }
+
+  private func export(_ index: Int, of task: SendTask) async throws -> TaskEvent? {
+    try await step(index) {
+      try await exportSlots.withSlot(for: task) {
+        try await ledger.apply(.exportStarted(index), to: task.id)
+        return .exportFinished(
+          index,
+          try await outside {
+            try await exporter.export(task.resources[index], of: task) { fraction in
+              progress.exported(fraction, resource: index, of: task.id)
+            }
+          })
+      }
+    }
+  }
+
+  private func upload(_ index: Int, of task: SendTask, _ session: UploadSessionBox) async throws -> TaskEvent? {
+    guard let file = task.resources[index].export else { return nil }
+    guard exporter.isIntact(file) else { return .exportLost(index) }
+    return try await step(index) {
+      try await uploadSlots.withSlot(for: task) {
+        try await ledger.apply(.uploadStarted(index), to: task.id)
+        return .uploadFinished(
+          index,
+          try await outside {
+            try await session.session(for: task).upload(task.resources[index], of: task) { bytes in
+              progress.uploaded(bytes, of: file.size, resource: index, of: task.id)
+            }
+          })
+      }
+    }
+  }
+
+  /// Turns whatever comes out of a step into what the machine is told; only the store's own errors pass.
+  private func step(_ index: Int, _ body: () async throws -> TaskEvent) async throws -> TaskEvent? {
+    do {
+      return try await body()
+    } catch let failure as Failure {
+      return .stepFailed(index, failure)
+    } catch is CancellationError {
+      return nil
+    }
+  }
+
+  /// A call through a port: whatever it throws against its promise becomes a failure too, so that no task is ever lost
+  /// to a surprise.
+  private func outside<T: Sendable>(_ call: () async throws -> T) async throws -> T {
+    do {
+      return try await call()
+    } catch let error where !(error is Failure || error is CancellationError) {
+      throw Failure(.internalError, "unforeseen: \(error)", remedy: .retry, outcomeUnknown: true)
+    }
+  }
+}
+
+/// The upload session of one attempt, opened by the first upload that has a slot.
+private actor UploadSessionBox {
+  private let uploader: any Uploader
+  private var opened: (any UploadSession)?
+
+  init(_ uploader: any Uploader) { self.uploader = uploader }
+
+  func session(for task: SendTask) throws -> any UploadSession {
+    if let opened { return opened }
+    let session = try uploader.session(for: task)
+    opened = session
+    return session
+  }
+}
