@@ -1,0 +1,164 @@
+"""One large `put` upload beside `curl -T` of the same bytes to the same nginx."""
+import hashlib
+import http.server
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+SERVERS = Path(__file__).resolve().parents[1] / "Servers"
+sys.path.insert(0, str(SERVERS))
+
+from engine_client import EngineProcess  # noqa: E402
+
+ROUNDS = 3
+PATIENCE_S = 900
+
+
+class Nginx:
+    def __init__(self, folder):
+        self.folder = folder
+        self.process = subprocess.Popen(["bash", SERVERS / "start-nginx.sh", folder], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        words = self.process.stdout.readline().split()
+        if words[:1] != ["ready"]:
+            raise RuntimeError("nginx did not start")
+        self.url = f"http://127.0.0.1:{words[1]}/put"
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait(10)
+
+
+def credential_service(storage_url):
+    """Points every upload at nginx and accepts every delivery. No checks: they would be measured too."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            uploads = [{"index": resource["index"], "protocol": "put",
+                        "url": f"{storage_url}/{request['taskId']}/{resource['index']}", "headers": {}}
+                       for resource in request["resources"]]
+            is_delivery = self.path.startswith("/send/")
+            answer = json.dumps({"id": "post"} if is_delivery else {"uploads": uploads}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+def write_config(folder, port):
+    base = f"http://127.0.0.1:{port}"
+    config = {"destinations": {"bench": {"credential": {"type": "http", "url": f"{base}/uploads"},
+                                         "delivery": {"type": "http", "url": f"{base}/send/{{kind}}"}}},
+              "accounts": {"default": {"destination": "bench"}}}
+    path = folder / "config.json"
+    path.write_text(json.dumps(config))
+    return path
+
+
+def random_file(path, size):
+    """Nothing that a zip could shrink."""
+    with path.open("wb") as file:
+        for _ in range(0, size, 1 << 20):
+            file.write(os.urandom(1 << 20))
+
+
+def engine_upload(engine, source):
+    """- Returns seconds of the steps, by the engine's own history, and the task's id."""
+    begin = time.perf_counter()
+    task = engine.call("task/submit", {"kind": "log", "resources": [{"source": {"paths": [str(source)]}}]})["task"]
+    patience = {"id": task["id"], "timeoutMs": PATIENCE_S * 1000}
+    task = engine.call("task/wait", patience, timeout=PATIENCE_S + 10)["task"]
+    if task["state"] != "sent":
+        raise RuntimeError(f"the task is {task['state']}: {task.get('failure', {}).get('message')}")
+    seconds = {"total": time.perf_counter() - begin}
+    times = {entry["to"]: entry["at"] for entry in engine.call("task/history", {"id": task["id"]})["entries"]
+             if entry.get("resource") == 0}
+    for step, begin_state, end_state in (("upload", "uploading", "uploaded"), ("export", "exporting", "exported")):
+        if begin_state in times and end_state in times:
+            seconds[step] = (times[end_state] - times[begin_state]) / 1000
+    if "upload" not in seconds:
+        raise RuntimeError("task/history does not tell when resource 0 began to upload and was uploaded")
+    return seconds, task["id"]
+
+
+def curl_upload(url, file):
+    begin = time.perf_counter()
+    subprocess.run(["curl", "-fsS", "--noproxy", "*", "-o", os.devnull, "-T", file, url], check=True)
+    return time.perf_counter() - begin
+
+
+def hash_seconds(file):
+    """- Returns one pass for both digests on one core, and two openssl processes side by side."""
+    begin = time.perf_counter()
+    md5, sha256 = hashlib.md5(), hashlib.sha256()
+    with file.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            md5.update(chunk)
+            sha256.update(chunk)
+    one_pass = time.perf_counter() - begin
+    begin = time.perf_counter()
+    pair = [subprocess.Popen(["openssl", "dgst", f"-{name}", file], stdout=subprocess.DEVNULL)
+            for name in ("md5", "sha256")]
+    for process in pair:
+        process.wait()
+    return one_pass, time.perf_counter() - begin
+
+
+def missing():
+    wanted = [name for name in ("nginx", "curl", "openssl") if not shutil.which(name)]
+    return wanted + [name for name in ("start-nginx.sh", "nginx.conf") if not (SERVERS / name).exists()]
+
+
+def measure(programs, work, size):
+    """- Returns the rows of the table: what, ours, curl's (None where there is none), unit."""
+    random_file(work / "source.bin", size)
+    nginx = Nginx(work / "nginx")
+    service = credential_service(nginx.url)
+    store = work / "nginx" / "store"
+    ours, theirs, hashes = [], [], []
+    try:
+        command = [programs / "taskcenterd", "--store", work / "store",
+                   "--config", write_config(work, service.server_port)]
+        with EngineProcess(command) as engine:
+            object_file = work / "object.zip"
+            # One round to warm up: it leaves the very bytes that go up, for curl to send them too.
+            _, task_id = engine_upload(engine, work / "source.bin")
+            (store / task_id / "0").rename(object_file)
+            for _ in range(ROUNDS):
+                seconds, task_id = engine_upload(engine, work / "source.bin")
+                ours.append(seconds)
+                engine.call("task/delete", {"id": task_id})
+                shutil.rmtree(store / task_id)
+                theirs.append(curl_upload(f"{nginx.url}/curl", object_file))
+                (store / "curl").unlink()
+                hashes.append(hash_seconds(object_file))
+    finally:
+        service.shutdown()
+        nginx.stop()
+    gigabytes = f"{object_file.stat().st_size / 2**30:.2f} GiB"
+
+    def median_of(step):
+        values = [seconds[step] for seconds in ours if step in seconds]
+        return statistics.median(values) if values else None
+
+    rows = [(f"put of {gigabytes}, upload step", median_of("upload"), statistics.median(theirs), "s"),
+            ("same, export step (zip, both digests)", median_of("export"), None, "s"),
+            (f"same, submit → sent", median_of("total"), None, "s"),
+            (f"MD5 and SHA-256 of {gigabytes}, one pass, one core", None, statistics.median(h[0] for h in hashes), "s"),
+            ("same, two `openssl dgst` side by side", None, statistics.median(h[1] for h in hashes), "s")]
+    return rows
