@@ -38,6 +38,14 @@ let package = Package(
     .target(
       name: "TaskStorage", dependencies: ["JSON", "SQLite", "TaskModel", "TaskSchema"], swiftSettings: strict),
 
+    // MARK: Service
+    .target(name: "TaskProtocol", dependencies: ["JSON", "JSONRPC", "TaskModel"], swiftSettings: strict),
+    .target(
+      name: "TaskService",
+      dependencies: [
+        "JSON", "JSONRPC", "Platform", "TaskConfig", "TaskEngine", "TaskModel", "TaskProtocol", "TaskStorage",
+      ], swiftSettings: strict),
+
     // MARK: Tests
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
     .testTarget(name: "TaskModelTests", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),

@@ -100,6 +100,10 @@ public struct JSONObject: Sendable {
   }
 }
 
+extension JSONObject: ExpressibleByDictionaryLiteral {
+  public init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
+}
+
 extension JSONObject: Hashable {
   private var dictionary: [String: JSONValue] {
     Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last })

@@ -1,0 +1,1 @@
+// Handlers, sessions and the door; follows.
