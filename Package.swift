@@ -43,7 +43,7 @@ let package = Package(
     .target(
       name: "TaskService",
       dependencies: [
-        "JSON", "JSONRPC", "Platform", "TaskConfig", "TaskEngine", "TaskModel", "TaskProtocol", "TaskStorage",
+        "JSON", "JSONRPC", "Platform", "SQLite", "TaskEngine", "TaskModel", "TaskProtocol", "TaskStorage",
       ], swiftSettings: strict),
 
     // MARK: Tests

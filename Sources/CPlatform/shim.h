@@ -1,11 +1,13 @@
 #pragma once
 #include <linux/fs.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <pthread.h>
 
-// glibc shows these two only with _GNU_SOURCE, which can't be set for modules that Swift has built already.
+// glibc shows these only with _GNU_SOURCE, which can't be set for modules that Swift has built already.
 extern ssize_t copy_file_range(int in, off_t *in_offset, int out, off_t *out_offset, size_t count, unsigned flags);
+extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 extern int pthread_setname_np(pthread_t thread, const char *name);
 
 /// Both at their descriptors' own positions. See copy_file_range(2).
@@ -15,3 +17,13 @@ static inline ssize_t tc_copy_file_range(int in, int out, size_t count) {
 /// FICLONE is a macro of macros. See ioctl_ficlone(2).
 static inline int tc_clone_file(int in, int out) { return ioctl(out, FICLONE, in); }
 static inline void tc_set_thread_name(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+/// The next caller's descriptor, closed on exec. See accept4(2).
+static inline int tc_accept(int listener) { return accept4(listener, 0, 0, SOCK_CLOEXEC); }
+/// The user at the other end of a Unix socket, or -1. `struct ucred` of unix(7), which also needs _GNU_SOURCE.
+static inline long tc_peer_user(int socket) {
+  struct { pid_t pid; uid_t uid; gid_t gid; } credentials;
+  socklen_t length = sizeof credentials;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return -1;
+  return (long)credentials.uid;
+}

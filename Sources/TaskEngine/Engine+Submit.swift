@@ -12,18 +12,39 @@ extension Engine {
     public let created: Bool
   }
 
-  /// Takes a new task in; it is durable when this returns.
+  /// A submit that has its place in the order of submits.
+  public struct PendingSubmit: Sendable {
+    fileprivate enum Source { case known(Submitted), writing(PendingWrite<Inserted>, Engine) }
+    fileprivate let source: Source
+
+    /// Returns when the task is durable.
+    /// - Throws: `EngineError`, the store's error; then nothing was stored.
+    public func value() async throws -> Submitted {
+      switch source {
+      case .known(let submitted): return submitted
+      case .writing(let write, let engine):
+        let inserted = try await write.value()
+        for id in inserted.replaced { _ = try? await engine.cancel(id) }
+        return inserted.submitted
+      }
+    }
+  }
+
+  fileprivate struct Inserted: Sendable {
+    let submitted: Submitted
+    /// Tasks of the lane that give way to the new one.
+    let replaced: [SendTask.ID]
+  }
+
+  /// Looks at a submission and its sources, and gives it its place; two calls one after the other keep their order.
   /// - Throws: `EngineError`; then nothing was stored.
-  public func submit(_ submission: Submission) async throws -> Submitted {
+  public func submit(_ submission: Submission) async throws -> PendingSubmit {
     guard !isStopping else { throw EngineError.shuttingDown }
     let content = submission.content
     // Before the sources are looked at: a repeat is answered also when they are gone.
-    if let known = try await knownSubmission(submission, content) { return known }
-    let sources = try await SourceInspection.inspect(submission)
-    let task = try makeTask(submission, sources)
-    let (submitted, replaced) = try await insert(task, content: content)
-    for id in replaced where submitted.created { _ = try? await cancel(id) }
-    return submitted
+    if let known = try await knownSubmission(submission, content) { return PendingSubmit(source: .known(known)) }
+    let task = try makeTask(submission, try await SourceInspection.inspect(submission))
+    return PendingSubmit(source: .writing(insert(task, content: content), self))
   }
 
   private func knownSubmission(_ submission: Submission, _ content: String) async throws -> Submitted? {
@@ -32,17 +53,19 @@ extension Engine {
     return try await store.read { try $0.repeated(account: account, key: key, content: content) }
   }
 
-  private func insert(_ task: SendTask, content: String) async throws -> (Submitted, replaced: [SendTask.ID]) {
-    try await store.write { transaction in
+  private nonisolated func insert(_ task: SendTask, content: String) -> PendingWrite<Inserted> {
+    store.enqueueWrite { transaction in
       if let key = task.key,
         let known = try transaction.repeated(account: task.account, key: key, content: content)
       {
-        return (known, [])
+        return Inserted(submitted: known, replaced: [])
       }
       let holders = task.state == .draft ? [] : try transaction.tasksHolding(task.laneID)
       if task.kind.busyPolicy == .reject, let holder = holders.first { throw EngineError.laneBusy(holder) }
       let inserted = try transaction.insert(task, contentHash: content)
-      return (Submitted(task: inserted, created: true), task.kind.busyPolicy == .replace ? holders : [])
+      return Inserted(
+        submitted: Submitted(task: inserted, created: true),
+        replaced: task.kind.busyPolicy == .replace ? holders : [])
     }
   }
 

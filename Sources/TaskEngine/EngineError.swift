@@ -12,7 +12,5 @@ public enum EngineError: Error, Sendable, Equatable {
   case invalidSource(Failure, pointer: String)
   /// A task of a shape that its kind does not have.
   case invalidSubmission(pointer: String, message: String)
-  case storageFull
-  case storeUnavailable(String)
   case shuttingDown
 }

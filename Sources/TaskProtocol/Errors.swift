@@ -15,7 +15,8 @@ extension RPCError {
     error(-32003, "laneBusy", "task \(id) is still on its way in this lane", ["id": .string(id)])
   }
   public static func invalidState(_ state: TaskState, _ verb: String) -> RPCError {
-    error(-32004, "invalidState", "a task that is \(state.rawValue) takes no \(verb)", ["state": .string(state.rawValue)])
+    error(
+      -32004, "invalidState", "a task that is \(state.rawValue) takes no \(verb)", ["state": .string(state.rawValue)])
   }
   public static func storageFull() -> RPCError {
     error(-32005, "storageFull", "the disk is full; nothing was stored", JSONObject())

@@ -1,1 +1,61 @@
-// Handlers, sessions and the door; follows.
+import JSON
+import JSONRPC
+import Platform
+public import TaskEngine
+import TaskProtocol
+
+/// What every session of one engine shares.
+public final class Service: Sendable {
+  public static let version = "0.1.0"
+  public static let protocolVersion = "1"
+
+  let engine: Engine
+  let storeFolder: String
+  /// Another one at every start, so that a front end can tell a restart from a reconnect.
+  let runID: String
+  let startedAt = SystemTime.monotonicMs()
+  public let sessions = SessionList()
+  /// Ends the engine in an orderly way; called by `shutdown` and at the end of the main session.
+  let requestStop: @Sendable () -> Void
+
+  public init(engine: Engine, storeFolder: String, requestStop: @escaping @Sendable () -> Void) {
+    self.engine = engine
+    self.storeFolder = storeFolder
+    self.requestStop = requestStop
+    runID = String(UInt64.random(in: .min ... .max), radix: 36)
+  }
+
+  /// The methods that this engine answers.
+  static let methods: [String] = [
+    Initialize.method, Shutdown.method, SubmitTask.method, GetTask.method, ListTasks.method, StartTask.method,
+    CancelTask.method, RetryTask.method, PauseTask.method, ResumeTask.method, DeleteTask.method, WaitTask.method,
+    TaskHistory.method, Subscribe.method, Unsubscribe.method, EngineStatus.method,
+  ]
+
+  // MARK: Answers that wait for nobody
+
+  /// Read from counters, on the session's own thread: this is also how a front end asks whether the engine is alive.
+  func status() -> JSONValue {
+    let board = engine.status
+    let counts = board.counts.sorted { $0.key.rawValue < $1.key.rawValue }
+    return [
+      "runId": .string(runID), "version": .string(Service.version), "pid": .int(Platform.SystemProcess.id),
+      "uptimeMs": .int(SystemTime.monotonicMs() - startedAt), "store": .string(storeFolder),
+      "online": .bool(board.isOnline), "uploads": Service.slots(board.uploads), "exports": Service.slots(board.exports),
+      "tasks": .object(JSONObject(counts.map { ($0.key.rawValue, .int($0.value)) })),
+      "sessions": .int(sessions.count), "notices": .array(board.notices.map(JSONValue.string)),
+    ]
+  }
+
+  private static func slots(_ usage: (used: Int, limit: Int)) -> JSONValue {
+    ["used": .int(usage.used), "limit": .int(usage.limit)]
+  }
+
+  func greeting() -> JSONValue {
+    [
+      "serverInfo": ["name": "taskcenterd", "version": .string(Service.version)],
+      "protocolVersion": .string(Service.protocolVersion), "runId": .string(runID),
+      "methods": .array(Service.methods.map(JSONValue.string)),
+    ]
+  }
+}

@@ -10,7 +10,7 @@ public actor TaskStore {
   private let connection: Connection
   private let clock: @Sendable () -> Int64
   private let observer: @Sendable ([Change]) -> Void
-  private var waiting: [any PendingWrite] = []
+  private var waiting: [any WaitingWrite] = []
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -32,21 +32,48 @@ public actor TaskStore {
     executor = QueueExecutor(label: "taskcenter.store")
   }
 
-  /// Runs `body` without writing, on a state that no half-done write can be seen in.
+  /// Runs `body` without writing, after every write that was handed in before it.
   public func read<T: Sendable>(_ body: @Sendable (StoreTransaction) throws -> T) throws -> T {
-    try body(StoreTransaction(connection, now: clock()))
+    if !waiting.isEmpty { commitWaiting() }
+    return try body(StoreTransaction(connection, now: clock()))
   }
 
   /// Runs `body` in a transaction and returns when it is durable. If `body` throws, it has had no effect.
   public func write<T: Sendable>(_ body: @escaping @Sendable (StoreTransaction) throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { continuation in
-      waiting.append(Write(body: body, continuation: continuation))
-      // Everyone who is queued before this job is in the same commit.
-      if waiting.count == 1 { executor.enqueue { [self] in self.assumeIsolated { $0.commitWaiting() } } }
+      add(Write(body: body) { continuation.resume(with: $0) })
     }
   }
 
+  /// The same, taking its place in the order of writes at once, before anything is awaited.
+  public nonisolated func enqueueWrite<T: Sendable>(
+    _ body: @escaping @Sendable (StoreTransaction) throws -> T
+  ) -> PendingWrite<T> {
+    let (stream, continuation) = AsyncThrowingStream<T, any Error>.makeStream()
+    executor.enqueue { [self] in
+      assumeIsolated { store in
+        store.add(
+          Write(body: body) { result in
+            switch result {
+            case .success(let value):
+              continuation.yield(value)
+              continuation.finish()
+            case .failure(let error): continuation.finish(throwing: error)
+            }
+          })
+      }
+    }
+    return PendingWrite(stream: stream)
+  }
+
+  private func add(_ write: any WaitingWrite) {
+    waiting.append(write)
+    // Everyone who is queued before this job is in the same commit.
+    if waiting.count == 1 { executor.enqueue { [self] in self.assumeIsolated { $0.commitWaiting() } } }
+  }
+
   private func commitWaiting() {
+    guard !waiting.isEmpty else { return }
     let writes = waiting
     waiting = []
     let transaction = StoreTransaction(connection, now: clock())
@@ -64,7 +91,7 @@ public actor TaskStore {
     for write in writes { write.succeed() }
   }
 
-  private func run(_ write: any PendingWrite, in transaction: StoreTransaction) throws {
+  private func run(_ write: any WaitingWrite, in transaction: StoreTransaction) throws {
     try connection.execute("SAVEPOINT one_write")
     let mark = transaction.changes.count
     do {
@@ -80,7 +107,7 @@ public actor TaskStore {
 }
 
 /// One waiting write: run once, answered once.
-private protocol PendingWrite: AnyObject {
+private protocol WaitingWrite: AnyObject {
   func run(in transaction: StoreTransaction) throws
   /// Its own closure threw; the others of the batch are not concerned.
   func refuse(_ error: any Error)
@@ -88,18 +115,32 @@ private protocol PendingWrite: AnyObject {
   func fail(_ error: any Error)
 }
 
-private final class Write<T: Sendable>: PendingWrite {
+private final class Write<T: Sendable>: WaitingWrite {
   private let body: @Sendable (StoreTransaction) throws -> T
-  private let continuation: CheckedContinuation<T, any Error>
+  private let answer: (Result<T, any Error>) -> Void
   private var outcome: Result<T, any Error>?
 
-  init(body: @escaping @Sendable (StoreTransaction) throws -> T, continuation: CheckedContinuation<T, any Error>) {
+  init(
+    body: @escaping @Sendable (StoreTransaction) throws -> T, answer: @escaping (Result<T, any Error>) -> Void
+  ) {
     self.body = body
-    self.continuation = continuation
+    self.answer = answer
   }
 
   func run(in transaction: StoreTransaction) throws { outcome = .success(try body(transaction)) }
   func refuse(_ error: any Error) { outcome = .failure(error) }
-  func succeed() { if let outcome { continuation.resume(with: outcome) } }
-  func fail(_ error: any Error) { continuation.resume(throwing: error) }
+  func succeed() { if let outcome { answer(outcome) } }
+  func fail(_ error: any Error) { answer(.failure(error)) }
+}
+
+/// A write that has its place in the order; not yet durable.
+public struct PendingWrite<T: Sendable>: Sendable {
+  fileprivate let stream: AsyncThrowingStream<T, any Error>
+
+  /// Returns when it is durable.
+  /// - Throws: what the closure threw, or the store's error; then it has had no effect.
+  public func value() async throws -> T {
+    for try await value in stream { return value }
+    throw CancellationError()
+  }
 }

@@ -1,0 +1,6 @@
+import Glibc
+
+/// This process.
+public enum SystemProcess {
+  public static let id = Int(getpid())
+}
