@@ -1,6 +1,6 @@
 // swift-tools-version: 6.0
-// Rules of this file: one block per target, alphabetical within its layer, layers from the bottom up (docs/modules.md has
-// the picture and ArchitectureTests reads the imports); dependencies alphabetical; C modules only below their façade.
+// Rules of this file: layers from the top down (docs/modules.md has the picture and ArchitectureTests reads the imports),
+// targets alphabetical within a layer, dependencies alphabetical; C modules only below their façade.
 import PackageDescription
 
 /// Imports stay internal unless a public signature needs them, so that no C type can cross a façade by accident.
@@ -12,31 +12,16 @@ let strict: [SwiftSetting] = [
 let package = Package(
   name: "taskcenter",
   targets: [
-    // MARK: Values
-    .target(name: "JSON", swiftSettings: strict),
-    .target(name: "TaskConfig", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
-    .target(name: "TaskModel", dependencies: ["JSON"], swiftSettings: strict),
-
-    // MARK: C modules
-    .systemLibrary(name: "CPlatform", path: "Sources/CPlatform"),
-    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-
-    // MARK: Façades
-    .target(name: "JSONRPC", dependencies: ["JSON", "Platform"], swiftSettings: strict),
-    .target(name: "Platform", dependencies: ["CPlatform"], swiftSettings: strict),
-    .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: strict),
-
-    // MARK: Work
-    .target(name: "SourceFiles", dependencies: ["Platform", "TaskModel"], swiftSettings: strict),
-    .target(
-      name: "TaskEngine",
-      dependencies: ["JSON", "Platform", "SourceFiles", "TaskConfig", "TaskModel", "TaskStorage"],
+    // MARK: Programs
+    .executableTarget(
+      name: "taskcenter-export", dependencies: ["ExportProtocol", "JSON", "LogArchive", "MediaExport", "TaskModel"],
       swiftSettings: strict),
-    .target(
-      name: "TaskSchema", path: "schema", resources: [.embedInCode("v1_tasks.sql")],
-      swiftSettings: strict),
-    .target(
-      name: "TaskStorage", dependencies: ["JSON", "SQLite", "TaskModel", "TaskSchema"], swiftSettings: strict),
+    .executableTarget(
+      name: "taskcenterd",
+      dependencies: [
+        "Delivery", "Exports", "HTTP", "JSON", "Platform", "SQLite", "TaskConfig", "TaskEngine", "TaskModel",
+        "TaskService", "TaskStorage", "Uploads",
+      ], swiftSettings: strict),
 
     // MARK: Service
     .target(name: "TaskProtocol", dependencies: ["JSON", "JSONRPC", "TaskModel"], swiftSettings: strict),
@@ -45,6 +30,59 @@ let package = Package(
       dependencies: [
         "JSON", "JSONRPC", "Platform", "SQLite", "TaskEngine", "TaskModel", "TaskProtocol", "TaskStorage",
       ], swiftSettings: strict),
+
+    // MARK: Work
+    .target(name: "Answers", dependencies: ["HTTP", "JSON", "TaskModel"], swiftSettings: strict),
+    .target(
+      name: "Delivery", dependencies: ["Answers", "HTTP", "JSON", "Platform", "TaskConfig", "TaskModel"],
+      swiftSettings: strict),
+    .target(name: "ExportProtocol", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
+    .target(
+      name: "Exports", dependencies: ["Digest", "ExportProtocol", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
+      swiftSettings: strict),
+    .target(name: "LogArchive", dependencies: ["Archive", "ExportProtocol", "TaskModel"], swiftSettings: strict),
+    .target(
+      name: "MediaExport", dependencies: ["ExportProtocol", "FFmpeg", "TaskModel", "Vips"], swiftSettings: strict),
+    .target(name: "SourceFiles", dependencies: ["Platform", "TaskModel"], swiftSettings: strict),
+    .target(
+      name: "TaskEngine",
+      dependencies: ["JSON", "Platform", "SourceFiles", "TaskConfig", "TaskModel", "TaskStorage"],
+      swiftSettings: strict),
+    .target(
+      name: "TaskSchema", path: "schema", sources: ["TaskSchema.swift"], resources: [.embedInCode("v1_tasks.sql")],
+      swiftSettings: strict),
+    .target(
+      name: "TaskStorage", dependencies: ["JSON", "Platform", "SQLite", "TaskModel", "TaskSchema"],
+      swiftSettings: strict),
+    .target(
+      name: "Uploads", dependencies: ["Answers", "Digest", "HTTP", "JSON", "Platform", "TaskConfig", "TaskModel"],
+      swiftSettings: strict),
+
+    // MARK: Façades
+    .target(name: "Archive", dependencies: ["CArchive"], swiftSettings: strict),
+    .target(name: "Digest", dependencies: ["CCrypto", "Platform"], swiftSettings: strict),
+    .target(name: "FFmpeg", dependencies: ["CFFmpeg"], swiftSettings: strict),
+    .target(name: "HTTP", dependencies: ["CCurl", "Platform"], swiftSettings: strict),
+    .target(name: "JSONRPC", dependencies: ["JSON", "Platform"], swiftSettings: strict),
+    .target(name: "Platform", dependencies: ["CPlatform"], swiftSettings: strict),
+    .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: strict),
+    .target(name: "Vips", dependencies: ["CVips"], swiftSettings: strict),
+
+    // MARK: C modules
+    .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(
+      name: "CFFmpeg", pkgConfig: "libavfilter",
+      providers: [.apt(["libavcodec-dev", "libavfilter-dev", "libavformat-dev", "libavutil-dev"])]),
+    .systemLibrary(name: "CPlatform"),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+
+    // MARK: Values
+    .target(name: "JSON", swiftSettings: strict),
+    .target(name: "TaskConfig", dependencies: ["JSON", "Platform", "TaskModel"], swiftSettings: strict),
+    .target(name: "TaskModel", dependencies: ["JSON"], swiftSettings: strict),
 
     // MARK: Tests
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),

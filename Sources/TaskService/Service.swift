@@ -9,7 +9,7 @@ public final class Service: Sendable {
   public static let version = "0.1.0"
   public static let protocolVersion = "1"
 
-  let engine: Engine
+  public let engine: Engine
   let storeFolder: String
   /// Another one at every start, so that a front end can tell a restart from a reconnect.
   let runID: String

@@ -1,0 +1,56 @@
+import ExportProtocol
+import TaskConfig
+import TaskModel
+
+/// Which export a resource gets; pure (design section 6).
+enum ExportPlan {
+  /// A feed video up to this size is passed on cleaned of its metadata where it can be; larger ones are made smaller.
+  static let feedRemuxLimit: Int64 = 10 << 20
+
+  static func job(for resource: Resource, of task: SendTask, size: Int64, kinds: Config.Kinds) -> ExportJob {
+    switch resource.role {
+    case .image, .cover: return .image(image(task.kind, kinds))
+    case .video: return .video(video(task.kind, size: size, kinds))
+    case .audio: return .audio
+    case .archive: return .archive(entries(resource.source.paths))
+    }
+  }
+
+  private static func image(_ kind: TaskKind, _ kinds: Config.Kinds) -> ImageJob {
+    let feed = kinds.feedPost.image
+    switch kind {
+    case .feedPost: return ImageJob(longEdge: feed.longEdge, quality: feed.quality)
+    case .avatar: return ImageJob(longEdge: 640, cropSquare: true)
+    case .message, .chatVideo, .log: return ImageJob(longEdge: 1600)
+    }
+  }
+
+  private static func video(_ kind: TaskKind, size: Int64, _ kinds: Config.Kinds) -> VideoJob {
+    guard kind == .feedPost else {
+      let fits = size <= kinds.chatVideo.limit
+      return VideoJob(
+        longSide: 1280, shortSide: 720, remux: fits ? .ifCleanWithinBox : .never, hardLimit: kinds.chatVideo.hardLimit)
+    }
+    return VideoJob(longSide: 960, shortSide: 540, remux: size <= feedRemuxLimit ? .ifClean : .never)
+  }
+
+  /// Names in the archive are those of the files and folders; where two are the same, the later ones are numbered.
+  static func entries(_ paths: [String]) -> [ArchiveEntry] {
+    var taken: Set<String> = []
+    return paths.map { path in
+      let name = FileName.safe(path)
+      var candidate = name
+      var number = 2
+      while !taken.insert(candidate).inserted {
+        candidate = numbered(name, number)
+        number += 1
+      }
+      return ArchiveEntry(path: path, name: candidate)
+    }
+  }
+
+  private static func numbered(_ name: String, _ number: Int) -> String {
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "\(name) (\(number))" }
+    return "\(name[..<dot]) (\(number))\(name[dot...])"
+  }
+}

@@ -1,0 +1,106 @@
+import Digest
+import ExportProtocol
+import Glibc
+import Platform
+import SourceFiles
+import Synchronization
+public import TaskConfig
+public import TaskModel
+
+/// Makes exports in `exports/`: opens the source, checks that it is still the one that was submitted, has a worker make
+/// the file, checks that the source has stayed the same meanwhile, digests the result and gives it its final name.
+public final class ExportService: Exporter {
+  private let folder: String
+  private let config: Config
+  private let pool: WorkerPool
+  private let nextOrder = Atomic<Int64>(1)
+  /// Resources over which a worker has died once: a second time is no accident.
+  private let crashes = Mutex<Set<String>>([])
+
+  private static let unfinished = ".part"
+
+  /// - Parameters:
+  ///   - folder: for finished and unfinished exports; made by the caller.
+  ///   - program: path of `taskcenter-export`.
+  public init(folder: String, program: String, config: Config) {
+    self.folder = folder
+    self.config = config
+    pool = WorkerPool(program: program, memoryLimit: config.exports.memoryLimit)
+  }
+
+  public func export(
+    _ resource: Resource, of task: SendTask, progress: @escaping @Sendable (Double) -> Void
+  ) async throws -> ExportedFile {
+    let source = try open(resource)
+    let file = ExportService.randomName()
+    let part = path(file + ExportService.unfinished)
+    let order = ExportOrder(
+      id: nextOrder.wrappingAdd(1, ordering: .relaxed).oldValue,
+      job: ExportPlan.job(for: resource, of: task, size: source?.identity.size ?? 0, kinds: config.kinds),
+      name: resource.name, output: part)
+    do {
+      let result = try await run(order, source, crashKey: "\(task.id)/\(resource.index)", progress)
+      try source?.verifyUnchanged()
+      return try await finish(file, result)
+    } catch {
+      unlink(part)
+      throw error
+    }
+  }
+
+  private func open(_ resource: Resource) throws(Failure) -> SourceFile? {
+    guard case .path(let path) = resource.source else { return nil }
+    let source = try SourceFile.open(path)
+    try source.verify(against: resource.identity)
+    return source
+  }
+
+  private func run(
+    _ order: ExportOrder, _ source: SourceFile?, crashKey: String, _ progress: @escaping @Sendable (Double) -> Void
+  ) async throws -> ExportResult {
+    do {
+      return try await pool.run(
+        order, input: source?.file, timeoutMs: config.exports.timeoutMs, progress: progress)
+    } catch var failure as Failure where failure.code == .exportCrashed {
+      let isFirst = crashes.withLock { $0.insert(crashKey).inserted }
+      if !isFirst { failure.remedy = .giveUp }
+      throw failure
+    }
+  }
+
+  /// The digests are of the file as it lies there, read once, and it is never written again.
+  private func finish(_ file: String, _ result: ExportResult) async throws -> ExportedFile {
+    let part = path(file + ExportService.unfinished)
+    do {
+      let digest = try await FileDigest.compute(try OpenFile(path: part, flags: O_RDONLY))
+      guard rename(part, path(file)) == 0 else { throw SystemError.last("rename") }
+      try Folder.sync(folder)
+      return ExportedFile(
+        file: file, mime: result.mime, size: digest.size, md5: digest.md5, sha256: digest.sha256,
+        width: result.width, height: result.height, durationMs: result.durationMs, rung: result.rung)
+    } catch let error as SystemError {
+      throw error.isDiskFull
+        ? Failure(.diskFull, "there is no space left for the export", remedy: .needsUser)
+        : Failure(.internalError, "the export can't be kept: \(error)", remedy: .retry)
+    }
+  }
+
+  // MARK: Finished files
+
+  public func isIntact(_ file: ExportedFile) -> Bool {
+    guard let status = try? FileStatus.of(path: path(file.file)) else { return false }
+    return status.isRegular && status.size == file.size
+  }
+
+  public func remove(_ file: ExportedFile) { unlink(path(file.file)) }
+
+  public func sweep(keeping files: Set<String>) {
+    for name in (try? Folder.entries(of: folder)) ?? [] where !files.contains(name) { unlink(path(name)) }
+  }
+
+  private func path(_ name: String) -> String { "\(folder)/\(name)" }
+
+  private static func randomName() -> String {
+    "\(String(UInt64.random(in: .min ... .max), radix: 36))\(String(UInt64.random(in: .min ... .max), radix: 36))"
+  }
+}

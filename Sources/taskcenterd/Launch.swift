@@ -1,0 +1,132 @@
+import Dispatch
+import Exports
+import Delivery
+import Glibc
+import HTTP
+import JSON
+import Platform
+import SQLite
+import TaskConfig
+import TaskEngine
+import TaskModel
+import TaskService
+import TaskStorage
+import Uploads
+
+/// Puts the engine together and opens the door.
+struct Launch {
+  let options: Options
+  let environment: [String: String]
+  /// The real stdout; descriptor 1 is stderr by now.
+  let output: OpenFile
+  let log: Log
+
+  /// Why the engine does not start, as an exit status of sysexits.h and a sentence.
+  struct Refusal: Error {
+    let status: Int32
+    let message: String
+  }
+
+  /// - Throws: `Refusal`.
+  func start(ending: Ending) throws {
+    let config = try loadConfig()
+    let folder = try makeStoreFolder()
+    guard let lock = try orRefuse(73, "the store \(folder) can't be locked", { try EngineLock.take(folder: folder) })
+    else {
+      throw Refusal(
+        status: 75, message: "another engine owns the store \(folder); it is reached through \(folder)/engine.sock")
+    }
+    ending.hold(lock)
+    let (engine, notice) = try makeEngine(config, folder)
+    if let notice {
+      engine.status.add(notice: notice)
+      log(.error, notice)
+    }
+    let service = Service(engine: engine, storeFolder: folder, requestStop: { ending.begin() })
+    ending.engine = engine
+    ending.service = service
+    try open(service, folder, ending)
+  }
+
+  private func open(_ service: Service, _ folder: String, _ ending: Ending) throws {
+    let main = Session(
+      service: service, input: OpenFile(owning: dup(0)), output: output, onEnd: { _ in ending.mainSessionEnded() })
+    let engine = service.engine
+    let log = log
+    Task {
+      do {
+        try await engine.start()
+        try main.start()
+        try Door.open(folder: folder) { connection in
+          let session = Session(service: service, input: connection, output: connection, onEnd: { _ in })
+          do { try session.start() } catch { log(.error, "a caller can't be served: \(error)") }
+        }
+      } catch {
+        log(.error, "the engine can't start: \(error)")
+        exit(70)
+      }
+    }
+  }
+
+  private func loadConfig() throws -> Config {
+    do {
+      return try ConfigFile.load(path: options.config, environment: environment)
+    } catch {
+      throw Refusal(status: 78, message: "the config is broken: \(error)")
+    }
+  }
+
+  private func makeStoreFolder() throws -> String {
+    let folder = Launch.absolute(options.store ?? Places(environment).store)
+    return try orRefuse(73, "the store \(folder) can't be made") {
+      try Folder.makeDurably(folder, mode: 0o700)
+      try Folder.makeDurably(folder + "/exports", mode: 0o700)
+      return folder
+    }
+  }
+
+  private static func absolute(_ path: String) -> String {
+    if path.hasPrefix("/") { return path }
+    guard let current = getcwd(nil, 0) else { return path }
+    defer { free(current) }
+    return String(cString: current) + "/" + path
+  }
+
+  private func makeEngine(_ config: Config, _ folder: String) throws -> (Engine, notice: String?) {
+    let exports = folder + "/exports"
+    let http = HTTPClient(HTTPClient.Settings(caFile: config.uploads.caFile))
+    let parts = Engine.Parts(
+      config: config,
+      exporter: ExportService(folder: exports, program: Launch.workerProgram(environment), config: config),
+      uploader: UploadService(config: config, http: http, exportsFolder: exports),
+      deliverer: DeliveryService(config: config, http: http), clock: SystemClock(), log: log)
+    let path = folder + "/taskcenter.db"
+    if let version = StoreFile.newerVersion(path) {
+      throw Refusal(status: 65, message: version.description)
+    }
+    do {
+      return (try Engine(storePath: path, parts: parts), nil)
+    } catch let error as StoreError where error.isNewer {
+      throw Refusal(status: 65, message: error.description)
+    } catch let error as SQLiteError where error.isCorrupt {
+      let aside = try orRefuse(73, "the damaged store can't be set aside") { try StoreFile.setAside(path) }
+      let notice = "the store was damaged (\(error.message)); it was set aside as \(aside), and a new one begun"
+      return (try orRefuse(73, "no new store can be made") { try Engine(storePath: path, parts: parts) }, notice)
+    } catch {
+      throw Refusal(status: 73, message: "the store \(path) can't be opened: \(error)")
+    }
+  }
+
+  /// The worker lies beside this program.
+  private static func workerProgram(_ environment: [String: String]) -> String {
+    if let path = environment["TASKCENTER_EXPORT"], !path.isEmpty { return path }
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+    let own = String(decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return Folder.parent(of: own) + "/taskcenter-export"
+  }
+
+  private func orRefuse<T>(_ status: Int32, _ what: String, _ body: () throws -> T) throws -> T {
+    do { return try body() } catch { throw Refusal(status: status, message: "\(what): \(error)") }
+  }
+}
