@@ -53,6 +53,8 @@ extension Engine {
   }
 
   func removeExports(of task: SendTask) {
-    for resource in task.resources { if let file = resource.export { parts.exporter.remove(file) } }
+    for resource in task.resources {
+      if let file = resource.export, !file.isRemoved { parts.exporter.remove(file) }
+    }
   }
 }

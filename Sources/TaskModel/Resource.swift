@@ -5,7 +5,7 @@ public enum ResourceRole: String, Sendable, CaseIterable {
 
 /// A finished export: the bytes that go up.
 public struct ExportedFile: Sendable, Hashable {
-  /// File name inside the store's `exports/` folder.
+  /// File name inside the store's `exports/` folder; empty once the file is removed.
   public var file: String
   public var mime: String
   /// Bytes.
@@ -34,6 +34,8 @@ public struct ExportedFile: Sendable, Hashable {
     self.durationMs = durationMs
     self.rung = rung
   }
+
+  public var isRemoved: Bool { file.isEmpty }
 }
 
 /// One input of a task, and what became of it.

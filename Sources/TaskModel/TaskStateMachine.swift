@@ -85,9 +85,13 @@ public struct TaskStateMachine: Sendable {
 
   func invalid(_ event: String) -> InvalidTransition { InvalidTransition(state: task.state, event: event) }
 
-  /// Exports that nobody needs once the task has ended this way.
+  /// The files that nobody needs once the task has ended this way; what they were stays known.
   mutating func dropExports() -> [TaskAction] {
-    task.resources.indices.compactMap { dropExport(of: $0) }
+    task.resources.indices.compactMap { index in
+      guard let file = task.resources[index].export, !file.isRemoved else { return nil }
+      task.resources[index].export?.file = ""
+      return .removeExport(file)
+    }
   }
 
   mutating func dropExport(of index: Int) -> TaskAction? {
