@@ -40,6 +40,17 @@ final class Ending: Sendable {
   /// Keeps the store's lock for the life of the process.
   func hold(_ lock: EngineLock) { state.withLock { $0.lock = lock } }
 
+  /// Begins to end at any of these signals, for as long as the result is kept.
+  func listen(to signals: [Int32]) -> [any DispatchSourceSignal] {
+    signals.map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { @Sendable [self] in begin() }
+      source.resume()
+      return source
+    }
+  }
+
   func mainSessionEnded() {
     state.withLock { $0.isMainOver = true }
     guard linger, let service else { return begin() }

@@ -25,13 +25,7 @@ dup2(2, 1)
 
 let log = StderrLog.make(level: options.logLevel, json: options.logsJSON)
 let ending = Ending(linger: options.linger, log: log)
-let signals = [SIGTERM, SIGINT].map { number in
-  signal(number, SIG_IGN)
-  let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-  source.setEventHandler { ending.begin() }
-  source.resume()
-  return source
-}
+let signals = ending.listen(to: [SIGTERM, SIGINT])
 
 do {
   try Launch(options: options, environment: Environment.current, output: realOutput, log: log).start(ending: ending)
