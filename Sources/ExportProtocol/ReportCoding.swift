@@ -1,0 +1,83 @@
+public import JSON
+import TaskModel
+
+extension ExportReport {
+  private enum Kind: String, CaseIterable {
+    case progress, done, failed, probed
+  }
+
+  public var json: JSONValue {
+    var object = JSONObject([("id", .int(id))])
+    switch self {
+    case .progress(_, let fraction):
+      object["report"] = .string(Kind.progress.rawValue)
+      object["fraction"] = .double(fraction)
+    case .done(_, let result):
+      object["report"] = .string(Kind.done.rawValue)
+      object["mime"] = .string(result.mime)
+      object["size"] = .int(result.size)
+      object["width"] = result.width.map(JSONValue.int)
+      object["height"] = result.height.map(JSONValue.int)
+      object["durationMs"] = result.durationMs.map(JSONValue.int)
+      object["rung"] = .string(result.rung)
+    case .failed(_, let failure):
+      object["report"] = .string(Kind.failed.rawValue)
+      object["code"] = .string(failure.code.rawValue)
+      object["message"] = .string(failure.message)
+      object["remedy"] = .string(failure.remedy.rawValue)
+    case .probed(_, let facts):
+      object["report"] = .string(Kind.probed.rawValue)
+      object["kind"] = .string(facts.kind.rawValue)
+      object["mime"] = .string(facts.mime)
+      object["width"] = facts.width.map(JSONValue.int)
+      object["height"] = facts.height.map(JSONValue.int)
+      object["durationMs"] = facts.durationMs.map(JSONValue.int)
+    }
+    return .object(object)
+  }
+
+  /// - Throws: `JSONShapeError`.
+  public init(_ reader: JSONReader) throws(JSONShapeError) {
+    var fields = try reader.object()
+    let id = try fields.required("id").int(in: Int64.min...Int64.max)
+    switch try fields.required("report").oneOf(Kind.self) {
+    case .progress:
+      let fraction = try fields.required("fraction")
+      guard let value = fraction.value.double, (0...1).contains(value) else {
+        throw fraction.error("expected a number from 0 to 1")
+      }
+      self = .progress(id: id, fraction: value)
+    case .done:
+      self = .done(
+        id: id,
+        ExportResult(
+          mime: try fields.required("mime").nonEmptyString(), size: try fields.required("size").int(),
+          width: try fields.pixels("width"), height: try fields.pixels("height"),
+          durationMs: try fields.optional("durationMs")?.int(), rung: try fields.required("rung").nonEmptyString()))
+    case .failed:
+      self = .failed(
+        id: id,
+        Failure(
+          FailureCode(rawValue: try fields.required("code").nonEmptyString()),
+          try fields.required("message").string(), remedy: try fields.required("remedy").oneOf(Remedy.self)))
+    case .probed:
+      self = .probed(
+        id: id,
+        MediaFacts(
+          kind: try fields.required("kind").oneOf(MediaFacts.Kind.self),
+          mime: try fields.required("mime").nonEmptyString(), width: try fields.pixels("width"),
+          height: try fields.pixels("height"), durationMs: try fields.optional("durationMs")?.int()))
+    }
+    try fields.finish()
+  }
+}
+
+extension JSONFields {
+  fileprivate mutating func pixels(_ name: String) throws(JSONShapeError) -> Int? {
+    try optional(name)?.int(in: 0...Int64(Int32.max)).asInt
+  }
+}
+
+extension Int64 {
+  fileprivate var asInt: Int { Int(self) }
+}

@@ -1,0 +1,119 @@
+import CFFmpeg
+import Glibc
+
+/// How much a file may ask for before anything of it is decoded.
+public struct DemuxerLimits: Sendable {
+  /// Short names of FFmpeg's demuxers. Anything else (playlists above all) is refused.
+  public var formats: [String]
+  public var maximumStreams = 32
+  /// Bytes and seconds that finding the streams may take.
+  public var probeBytes = 5 << 20
+  public var probeSeconds = 5
+  /// Pixels of one picture.
+  public var maximumPixels: Int
+
+  public init(formats: [String], maximumPixels: Int) {
+    self.formats = formats
+    self.maximumPixels = maximumPixels
+  }
+}
+
+/// Takes a container apart, once from its start to its end; for another pass make another one, as seeking back finds the
+/// true start in some containers only. Reads from an open descriptor; opens no other file and no network.
+public final class Demuxer {
+  let context: UnsafeMutablePointer<AVFormatContext>
+  private let input: FileInput
+
+  /// FFmpeg's name of the container, such as `mov,mp4,m4a,3gp,3g2,mj2`.
+  public let format: String
+  public private(set) var streams: [StreamInfo] = []
+
+  /// - Parameter descriptor: of a regular file; stays the caller's.
+  /// - Throws: `FFmpegError`; a container that is not in the list is EINVAL.
+  public init(descriptor: Int32, limits: DemuxerLimits) throws(FFmpegError) {
+    let input = try FileInput(descriptor: descriptor)
+    self.input = input
+    let context = try allocated(avformat_alloc_context(), "opening the input")
+    context.pointee.pb = input.context
+    context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+    context.pointee.max_streams = Int32(limits.maximumStreams)
+    // References to other files end here, whatever container carries them.
+    context.pointee.io_open = { _, _, _, _, _ in -EACCES }
+
+    var options: OpaquePointer?
+    defer { av_dict_free(&options) }
+    av_dict_set(&options, "format_whitelist", limits.formats.joined(separator: ","), 0)
+    av_dict_set(&options, "protocol_whitelist", "none", 0)
+    av_dict_set_int(&options, "probesize", Int64(limits.probeBytes), 0)
+    av_dict_set_int(&options, "analyzeduration", Int64(limits.probeSeconds) * tc_microseconds, 0)
+    var opened: UnsafeMutablePointer<AVFormatContext>? = context
+    // On failure FFmpeg frees the context.
+    try check(avformat_open_input(&opened, nil, nil, &options), "opening the input")
+    self.context = context
+    format = context.pointee.iformat.map { String(cString: $0.pointee.name) } ?? ""
+    try findStreams(maximumPixels: limits.maximumPixels)
+    streams = (0..<Int(context.pointee.nb_streams)).compactMap { index in
+      context.pointee.streams[index].map { StreamInfo($0, in: context) }
+    }
+  }
+
+  deinit {
+    var context: UnsafeMutablePointer<AVFormatContext>? = context
+    avformat_close_input(&context)
+    // The input is released after this, so its callbacks outlive the context that calls them.
+    withExtendedLifetime(input) {}
+  }
+
+  /// Finding the streams may decode a few pictures: under the same limit as the export itself.
+  private func findStreams(maximumPixels: Int) throws(FFmpegError) {
+    let count = Int(context.pointee.nb_streams)
+    var options: [OpaquePointer?] = Array(repeating: nil, count: max(count, 1))
+    for index in 0..<count {
+      av_dict_set_int(&options[index], "max_pixels", Int64(maximumPixels), 0)
+      av_dict_set(&options[index], "threads", "1", 0)
+    }
+    let result = options.withUnsafeMutableBufferPointer { avformat_find_stream_info(context, $0.baseAddress) }
+    for index in options.indices { av_dict_free(&options[index]) }
+    try check(result, "finding the streams")
+  }
+
+  /// Seconds, from the header or estimated; nil when unknown.
+  public var duration: Double? {
+    context.pointee.duration > 0 ? Double(context.pointee.duration) / Double(tc_microseconds) : nil
+  }
+
+  /// Where the time of this file begins, in microseconds.
+  public var startTime: Int64 { context.pointee.start_time == tc_no_pts ? 0 : context.pointee.start_time }
+
+  /// Bits per second of the whole file; nil when unknown.
+  public var bitRate: Int64? { context.pointee.bit_rate > 0 ? context.pointee.bit_rate : nil }
+
+  /// The system's error number, where reading the file itself failed.
+  public var readError: Int32? { input.readError }
+
+  public func timeBase(ofStream index: Int) -> Rational {
+    stream(index).map { Rational($0.pointee.time_base) } ?? .microseconds
+  }
+
+  func stream(_ index: Int) -> UnsafeMutablePointer<AVStream>? {
+    guard index >= 0, index < Int(context.pointee.nb_streams) else { return nil }
+    return context.pointee.streams[index]
+  }
+
+  /// Skips what no one asked for while reading.
+  public func select(streams wanted: [Int]) {
+    for index in 0..<Int(context.pointee.nb_streams) {
+      stream(index)?.pointee.discard = wanted.contains(index) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
+    }
+  }
+
+  /// - Returns: false at the end.
+  /// - Throws: `FFmpegError` where the file can be read no further.
+  public func read(into packet: Packet) throws(FFmpegError) -> Bool {
+    packet.clear()
+    let result = av_read_frame(context, packet.raw)
+    if result == tc_error_eof { return false }
+    try check(result, "reading the input")
+    return true
+  }
+}

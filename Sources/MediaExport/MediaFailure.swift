@@ -1,0 +1,49 @@
+import ExportProtocol
+import FFmpeg
+import Glibc
+import TaskModel
+import Vips
+
+/// The failures of an export, by what a person can do about them. `name` is what that person calls the file.
+enum MediaFailure {
+  static func unsupported(_ name: String, _ what: String) -> Failure {
+    Failure(.unsupported, "“\(name)” \(what)", remedy: .needsUser)
+  }
+  static func damaged(_ name: String, _ what: String = "is damaged and can't be read") -> Failure {
+    Failure(.damaged, "“\(name)” \(what)", remedy: .needsUser)
+  }
+  static func noVideo(_ name: String) -> Failure {
+    Failure(.noVideo, "“\(name)” holds no video", remedy: .needsUser)
+  }
+  static func tooManyPixels(_ name: String, _ size: PixelSize) -> Failure {
+    Failure(.tooManyPixels, "“\(name)” is \(size.width) × \(size.height) pixels, which is too much", remedy: .needsUser)
+  }
+  static func tooLarge(_ name: String, limit: Int64) -> Failure {
+    Failure(.tooLarge, "“\(name)” can't be made smaller than \(limit) bytes", remedy: .needsUser)
+  }
+  /// Where the system itself refused; nil where it is about the content.
+  static func system(_ number: Int32, _ name: String) -> Failure? {
+    switch number {
+    case ENOSPC, EDQUOT: Failure.writing(number)
+    case ENOMEM: Failure(.unsupported, "“\(name)” needs more memory than an export may use", remedy: .needsUser)
+    default: nil
+    }
+  }
+
+  static func unreadable(_ name: String, _ number: Int32) -> Failure {
+    Failure(.sourceUnreadable, "“\(name)” can't be read: \(String(cString: strerror(number)))", remedy: .needsUser)
+  }
+
+  /// What FFmpeg said while a file was decoded, encoded and written.
+  static func of(_ error: FFmpegError, _ name: String) -> Failure {
+    if let number = error.errno, let failure = system(number, name) { return failure }
+    if error.operation == "writing the output" || error.operation == "creating the output" {
+      return .writing(error.errno ?? EIO)
+    }
+    return damaged(name)
+  }
+
+  static func of(_ error: VipsError, _ name: String) -> Failure {
+    error.isDiskFull ? .writing(ENOSPC) : damaged(name)
+  }
+}

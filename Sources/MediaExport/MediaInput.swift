@@ -1,0 +1,41 @@
+import FFmpeg
+import Glibc
+import TaskModel
+
+/// An open source, as an order brings it.
+public struct MediaInput: Sendable {
+  /// Of a regular file; stays the caller's.
+  public let descriptor: Int32
+  /// What a person calls it.
+  public let name: String
+
+  public init(descriptor: Int32, name: String) {
+    self.descriptor = descriptor
+    self.name = name
+  }
+
+  /// Bytes.
+  func size() throws(Failure) -> Int64 {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw MediaFailure.unreadable(name, errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw Failure(.sourceNotRegular, "“\(name)” is not a regular file", remedy: .needsUser)
+    }
+    return Int64(status.st_size)
+  }
+
+  /// - Throws: `Failure`.
+  func demuxer() throws(Failure) -> Demuxer {
+    guard try size() > 0 else { throw MediaFailure.damaged(name, "is empty") }
+    do throws(FFmpegError) {
+      return try Demuxer(descriptor: descriptor, limits: MediaLimits.demuxer)
+    } catch {
+      if let number = error.errno, let failure = MediaFailure.system(number, name) { throw failure }
+      // A film that begins as one and can't be opened is broken; the rest is something else.
+      switch Signature(descriptor: descriptor) {
+      case .video, .audio: throw MediaFailure.damaged(name)
+      case .image, .unknown, .empty: throw MediaFailure.unsupported(name, "is in no format that can be sent here")
+      }
+    }
+  }
+}

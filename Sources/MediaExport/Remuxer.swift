@@ -1,0 +1,95 @@
+import FFmpeg
+import TaskModel
+
+/// What a look at every packet of some streams tells, without decoding.
+struct StreamScan {
+  /// Of each stream, in seconds from the start of the file; nil where it has no packets.
+  private(set) var ends: [Int: Double] = [:]
+  /// Whether the packets can be passed on: each says its time, each stream begins with a key frame and stays what it
+  /// was, and no edit list hides a part of the film, which copied packets would let out.
+  private(set) var isCopyable = true
+
+  var end: Double? { ends.values.max() }
+
+  /// An edit list also skips what an AAC encoder needs to get going, which is no part of the sound; in seconds.
+  private static let longestPriming = 0.1
+
+  /// Reads the whole file.
+  /// - Throws: `Failure`.
+  init(_ input: MediaInput, streams: [StreamInfo]) throws(Failure) {
+    let demuxer = try input.demuxer()
+    demuxer.select(streams: streams.map(\.index))
+    let start = Rational.microseconds.seconds(demuxer.startTime)
+    do throws(FFmpegError) {
+      let packet = try Packet()
+      var hidden: [Int: Double] = [:]
+      while demuxer.readAhead(into: packet) {
+        let index = packet.streamIndex
+        guard streams.contains(where: { $0.index == index }) else { continue }
+        let isFirst = ends[index] == nil
+        if packet.changesParameters || (isFirst && !packet.isKey) { isCopyable = false }
+        if packet.isDiscarded {
+          hidden[index, default: 0] += demuxer.timeBase(ofStream: index).seconds(packet.duration)
+        }
+        guard let time = packet.presentation, packet.decoding != nil else {
+          isCopyable = false
+          continue
+        }
+        let end = demuxer.timeBase(ofStream: index).seconds(time + packet.duration) - start
+        ends[index] = max(ends[index] ?? 0, end)
+      }
+      for stream in streams where hidden[stream.index, default: 0] > (stream.video == nil ? Self.longestPriming : 0) {
+        isCopyable = false
+      }
+    } catch {
+      throw MediaFailure.of(error, input.name)
+    }
+    if let number = demuxer.readError { throw MediaFailure.unreadable(input.name, number) }
+  }
+}
+
+/// Passes coded packets on into a new container: no metadata, no other tracks, index at the front, no loss.
+struct Remuxer {
+  let input: MediaInput
+  let streams: [StreamInfo]
+  let progress: ProgressMeter
+
+  /// - Returns: the duration in seconds.
+  /// - Throws: `Failure`.
+  func run(container: Muxer.Container, path: String) throws(Failure) -> Double {
+    let demuxer = try input.demuxer()
+    demuxer.select(streams: streams.map(\.index))
+    let duration: Double
+    do throws(FFmpegError) { duration = try copy(from: demuxer, container, path) } catch {
+      throw MediaFailure.of(error, input.name)
+    }
+    if let number = demuxer.readError { throw MediaFailure.unreadable(input.name, number) }
+    return duration
+  }
+
+  private func copy(
+    from demuxer: Demuxer, _ container: Muxer.Container, _ path: String
+  ) throws(FFmpegError) -> Double {
+    let muxer = try Muxer(path: path, container: container)
+    var outputs: [Int: Int] = [:]
+    for stream in streams { outputs[stream.index] = try muxer.addStream(copying: demuxer, stream: stream.index) }
+    try muxer.start()
+    let packet = try Packet()
+    while demuxer.readAhead(into: packet) {
+      guard let output = outputs[packet.streamIndex] else { continue }
+      let timeBase = demuxer.timeBase(ofStream: packet.streamIndex)
+      packet.shift(by: -Rational.microseconds.rescale(demuxer.startTime, to: timeBase))
+      if let time = packet.presentation, let duration = demuxer.duration {
+        progress.update(timeBase.seconds(time) / duration)
+      }
+      try muxer.write(packet, to: output, timeBase: timeBase)
+    }
+    try muxer.finish()
+    return muxer.duration
+  }
+}
+
+extension Demuxer {
+  /// A file that can be read no further ends there: whether too much of it is missing is decided afterwards.
+  func readAhead(into packet: Packet) -> Bool { (try? read(into: packet)) ?? false }
+}

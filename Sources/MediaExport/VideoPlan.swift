@@ -1,0 +1,110 @@
+import ExportProtocol
+import FFmpeg
+
+/// The streams of a container that are the film.
+struct MediaSelection: Equatable {
+  var video: StreamInfo?
+  var audio: StreamInfo?
+
+  /// Covers are no film; the default track goes before the others, the larger picture before the smaller.
+  init(_ streams: [StreamInfo]) {
+    func area(_ stream: StreamInfo) -> Int { (stream.video?.width ?? 0) * (stream.video?.height ?? 0) }
+    func rank(_ stream: StreamInfo) -> (Int, Int) { (stream.isDefault ? 1 : 0, area(stream)) }
+    video = Self.first(streams.filter { !$0.isAttachedPicture && area($0) > 0 }, by: rank)
+    audio = Self.first(streams.filter { ($0.audio?.channels ?? 0) > 0 }, by: rank)
+  }
+
+  var streams: [StreamInfo] { [video, audio].compactMap { $0 } }
+
+  /// The first of those with the highest rank.
+  private static func first(_ streams: [StreamInfo], by rank: (StreamInfo) -> (Int, Int)) -> StreamInfo? {
+    streams.reduce(nil) { best, next in
+      guard let best else { return next }
+      return rank(next) > rank(best) ? next : best
+    }
+  }
+}
+
+/// What becomes of the picture of a video. Pure: streams and order in, filters and settings out.
+struct VideoPlan: Equatable {
+  /// Of the output, turned.
+  var size: PixelSize
+  var filters: String
+  /// Frames per second to expect of the output.
+  var frameRate: Rational
+  /// Drop what comes sooner than a thirtieth of a second after the frame before.
+  var capsFrameRate: Bool
+  /// Bits per second.
+  var maximumRate: Int64
+
+  init(_ stream: StreamInfo, _ video: StreamInfo.Video, sourceRate: Int64?, job: VideoJob) {
+    size = video.displaySize.fitted(longSide: job.longSide, shortSide: job.shortSide)
+    let rate = video.frameRate.value ?? 30
+    capsFrameRate = rate > MediaLimits.frameRate + 1
+    frameRate = capsFrameRate || rate < 0.1 ? Rational(30, 1) : video.frameRate
+    maximumRate = Self.rate(stream, sourceRate: sourceRate, job: job)
+    filters = Self.filters(video, size: size)
+  }
+
+  /// Never more than the source has, so that a small clip does not grow. Newer codecs say the same with fewer bits, and
+  /// their clips may grow by so much.
+  private static func rate(_ stream: StreamInfo, sourceRate: Int64?, job: VideoJob) -> Int64 {
+    guard let sourceRate = stream.bitRate ?? sourceRate else { return job.maximumRate }
+    let isNewer = ["hevc", "vp9", "av1"].contains(stream.codec)
+    return min(job.maximumRate, max(32_000, isNewer ? sourceRate * 8 / 5 : sourceRate))
+  }
+
+  /// Scaled before it is turned (fewer pixels to turn) and before it is tone mapped (2.2 times as fast).
+  private static func filters(_ video: StreamInfo.Video, size: PixelSize) -> String {
+    let unturned = video.orientation.swapsSides ? size.turned : size
+    var chain: [String] = []
+    if video.isInterlaced { chain.append("bwdif=mode=send_frame:deint=interlaced") }
+    if let transfer = video.hdrTransfer {
+      chain += toneMapping(transfer, to: unturned)
+    } else {
+      // What says nothing is BT.709 if it is HD, and BT.601 otherwise, as players have it; swscale would take 601 always.
+      let matrix = video.matrix == nil && video.height >= 720 && video.isYUV ? ":in_color_matrix=bt709" : ""
+      chain.append(
+        "scale=\(unturned.width):\(unturned.height):flags=bicubic\(matrix):out_color_matrix=bt709:out_range=tv")
+    }
+    chain += video.orientation.filters
+    chain += ["setsar=1", "format=yuv420p"]
+    return chain.joined(separator: ",")
+  }
+
+  /// HLG or PQ to SDR: 203 nits are white (ITU-R BT.2408), mobius keeps what is below almost as it is.
+  private static func toneMapping(_ transfer: String, to size: PixelSize) -> [String] {
+    [
+      // zscale wants even sides for 4:2:0.
+      "crop=trunc(iw/2)*2:trunc(ih/2)*2",
+      "zscale=\(size.width):\(size.height):tin=\(transfer):pin=2020:min=2020_ncl:t=linear:npl=203", "format=gbrpf32le",
+      "zscale=p=bt709", "tonemap=tonemap=mobius:desat=0", "zscale=t=bt709:m=bt709:r=tv:d=error_diffusion",
+    ]
+  }
+}
+
+extension StreamInfo.Video {
+  /// FFmpeg's name of the transfer function, where it is one of high dynamic range.
+  var hdrTransfer: String? { transfer.flatMap { ["smpte2084", "arib-std-b67"].contains($0) ? $0 : nil } }
+
+  var isYUV: Bool { pixelFormat?.hasPrefix("yuv") ?? false }
+}
+
+extension MediaSelection {
+  /// Whether every player shows it as it is: H.264, 8 bit 4:2:0, progressive, SDR, upright, square pixels, and AAC with
+  /// one or two channels, or no sound.
+  var isClean: Bool {
+    guard let video, let picture = video.video, video.codec == "h264" else { return false }
+    let profiles: Set<String> = ["Constrained Baseline", "Baseline", "Main", "High"]
+    guard let profile = video.profile, profiles.contains(profile), picture.pixelFormat == "yuv420p",
+      picture.range ?? "tv" == "tv", !picture.isInterlaced, picture.hdrTransfer == nil,
+      picture.primaries?.hasPrefix("bt2020") != true, picture.orientation == .upright,
+      picture.sampleAspect.value ?? 1 == 1, picture.frameRate.value ?? 30 <= 61
+    else { return false }
+    return audio == nil || audio?.isCleanAAC == true
+  }
+}
+
+extension StreamInfo {
+  var isCleanAAC: Bool { codec == "aac" && profile == "LC" && (1...2).contains(audio?.channels ?? 0) }
+}
