@@ -27,9 +27,8 @@ public enum AudioExporter {
       if audio.codec == "aac", demuxer.format.hasPrefix("mov") {
         try Completeness.check(input.name, video: (nil, nil), whole: (demuxer.duration, end))
       }
-      if scan.isCopyable {
-        let remuxer = Remuxer(input: input, streams: [audio], progress: meter)
-        let seconds = try remuxer.run(container: container, path: path)
+      let remuxer = Remuxer(input: input, streams: [audio], progress: meter)
+      if scan.isCopyable, let seconds = try remuxer.run(container: container, path: path) {
         return done(seconds, try output.complete(), container == .mp3 ? "audio/mpeg" : "audio/mp4", "remux")
       }
     }
