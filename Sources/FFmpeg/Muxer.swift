@@ -25,6 +25,10 @@ public final class Muxer {
     }
   }
 
+  /// The operations that its errors name.
+  public static let creating = "creating the output"
+  public static let writing = "writing the output"
+
   private let context: UnsafeMutablePointer<AVFormatContext>
   private let container: Container
   /// Where each stream ends so far, in seconds.
@@ -33,7 +37,7 @@ public final class Muxer {
   /// - Parameter path: absolute; the file is made, or emptied. It must have a real name, as the index is moved to the
   ///   front by reading the file again.
   public init(path: String, container: Container) throws(FFmpegError) {
-    let operation = "creating the output"
+    let operation = Self.creating
     var allocatedContext: UnsafeMutablePointer<AVFormatContext>?
     try check(avformat_alloc_output_context2(&allocatedContext, nil, container.name, "file:" + path), operation)
     context = try allocated(allocatedContext, operation)
@@ -83,7 +87,7 @@ public final class Muxer {
     var options: OpaquePointer?
     defer { av_dict_free(&options) }
     for (key, value) in container.options { av_dict_set(&options, key, value, 0) }
-    try check(avformat_write_header(context, &options), "writing the output")
+    try check(avformat_write_header(context, &options), Self.writing)
   }
 
   /// - Parameters:
@@ -91,7 +95,7 @@ public final class Muxer {
   ///   - timeBase: of the packet's time stamps.
   public func write(_ packet: Packet, to index: Int, timeBase: Rational) throws(FFmpegError) {
     guard ends.indices.contains(index), let stream = context.pointee.streams[index] else {
-      throw FFmpegError(code: -EINVAL, operation: "writing the output")
+      throw FFmpegError(code: -EINVAL, operation: Self.writing)
     }
     if let start = packet.presentation {
       ends[index] = max(ends[index], timeBase.seconds(start + packet.duration))
@@ -99,21 +103,21 @@ public final class Muxer {
     av_packet_rescale_ts(packet.raw, timeBase.raw, stream.pointee.time_base)
     packet.raw.pointee.stream_index = Int32(index)
     packet.raw.pointee.pos = -1
-    try check(av_interleaved_write_frame(context, packet.raw), "writing the output")
+    try check(av_interleaved_write_frame(context, packet.raw), Self.writing)
     try checkOutput()
   }
 
   /// Completes the file; nothing may be written after it.
   public func finish() throws(FFmpegError) {
-    try check(av_write_trailer(context), "writing the output")
+    try check(av_write_trailer(context), Self.writing)
     try checkOutput()
-    try check(avio_closep(&context.pointee.pb), "writing the output")
+    try check(avio_closep(&context.pointee.pb), Self.writing)
   }
 
   /// A full disk shows only here until the buffers are flushed.
   private func checkOutput() throws(FFmpegError) {
     if let output = context.pointee.pb, output.pointee.error < 0 {
-      throw FFmpegError(code: output.pointee.error, operation: "writing the output")
+      throw FFmpegError(code: output.pointee.error, operation: Self.writing)
     }
   }
 

@@ -59,6 +59,8 @@ public final class Frame {
   }
   /// In the decoder's time base; 0 when unknown.
   public var duration: Int64 { raw.pointee.pkt_duration }
+  /// Whether the decoder had to make up a part of it.
+  public var isFlawed: Bool { raw.pointee.decode_error_flags != 0 || raw.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 }
   /// 0 for pictures.
   public var sampleCount: Int { Int(raw.pointee.nb_samples) }
   /// Hertz; 0 for pictures.

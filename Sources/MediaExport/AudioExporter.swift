@@ -27,15 +27,14 @@ public enum AudioExporter {
       if audio.codec == "aac", demuxer.format.hasPrefix("mov") {
         try Completeness.check(input.name, video: (nil, nil), whole: (demuxer.duration, end))
       }
-      if scan.isCopyable {
-        let remuxer = Remuxer(input: input, streams: [audio], progress: meter)
-        let seconds = try remuxer.run(container: container, path: path)
+      let remuxer = Remuxer(input: input, streams: [audio], progress: meter)
+      if scan.isCopyable, let seconds = try remuxer.run(container: container, path: path) {
         return done(seconds, try output.complete(), container == .mp3 ? "audio/mpeg" : "audio/mp4", "remux")
       }
     }
     let transcoder = Transcoder(demuxer: demuxer, selection: selection, name: input.name, progress: meter)
-    let seconds = try transcoder.run(video: nil, container: .m4a, path: path)
-    return done(seconds, try output.complete(), "audio/mp4", "aac")
+    let outcome = try transcoder.run(video: nil, container: .m4a, path: path)
+    return done(outcome.seconds, try output.complete(), "audio/mp4", "aac")
   }
 
   private static func passingContainer(_ audio: StreamInfo, format: String) -> Muxer.Container? {

@@ -37,13 +37,17 @@ enum MediaFailure {
   /// What FFmpeg said while a file was decoded, encoded and written.
   static func of(_ error: FFmpegError, _ name: String) -> Failure {
     if let number = error.errno, let failure = system(number, name) { return failure }
-    if error.operation == "writing the output" || error.operation == "creating the output" {
-      return .writing(error.errno ?? EIO)
-    }
-    return damaged(name)
+    let isOutput = error.operation == Muxer.writing || error.operation == Muxer.creating
+    guard isOutput, !error.isAboutContent, let number = error.errno else { return damaged(name) }
+    return .writing(number)
   }
 
   static func of(_ error: VipsError, _ name: String) -> Failure {
     error.isDiskFull ? .writing(ENOSPC) : damaged(name)
   }
+}
+
+extension FFmpegError {
+  /// Whether bytes made no sense, as opposed to a system that could not do something.
+  var isAboutContent: Bool { errno == nil || errno == EINVAL }
 }

@@ -54,13 +54,15 @@ struct Remuxer {
   let streams: [StreamInfo]
   let progress: ProgressMeter
 
-  /// - Returns: the duration in seconds.
+  /// - Returns: the duration in seconds; nil where the packets turn out to make no sense to the new container, so that
+  ///   only decoding can help.
   /// - Throws: `Failure`.
-  func run(container: Muxer.Container, path: String) throws(Failure) -> Double {
+  func run(container: Muxer.Container, path: String) throws(Failure) -> Double? {
     let demuxer = try input.demuxer()
     demuxer.select(streams: streams.map(\.index))
     let duration: Double
     do throws(FFmpegError) { duration = try copy(from: demuxer, container, path) } catch {
+      if error.isAboutContent { return nil }
       throw MediaFailure.of(error, input.name)
     }
     if let number = demuxer.readError { throw MediaFailure.unreadable(input.name, number) }

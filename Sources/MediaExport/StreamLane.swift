@@ -35,6 +35,8 @@ final class StreamLane {
 
   private(set) var packets = 0
   private(set) var errors = 0
+  /// Whether something of the source could not be decoded as it was meant.
+  private(set) var isFlawed = false
   /// Of what was decoded, in seconds of the output's time; nil while there is nothing.
   private(set) var end: Double?
 
@@ -65,7 +67,7 @@ final class StreamLane {
   /// - Throws: `FFmpegError` of the filters, the encoder or the output. Errors of the decoder are only counted.
   func take(_ packet: Packet?) throws(FFmpegError) {
     if packet != nil { packets += 1 }
-    do throws(FFmpegError) { try decoder.send(packet) } catch { errors += 1 }
+    do throws(FFmpegError) { try decoder.send(packet) } catch { countError() }
     while try receive() { try shape() }
     guard packet == nil else { return }
     try finish(shaping)
@@ -77,17 +79,23 @@ final class StreamLane {
   private func receive() throws(FFmpegError) -> Bool {
     while true {
       do throws(FFmpegError) { return try decoder.receive(into: decoded) } catch {
-        errors += 1
+        countError()
         // The decoder goes on with its next picture; an error that does not end would be a loop.
         guard errors <= packets + 16 else { throw error }
       }
     }
   }
 
+  private func countError() {
+    errors += 1
+    isFlawed = true
+  }
+
   /// One decoded frame into the filters, and whatever comes out on to the encoder.
   private func shape() throws(FFmpegError) {
     let time = decoded.bestTimestamp.map { $0 + shift } ?? nextTimestamp
     let duration = duration(of: decoded)
+    if decoded.isFlawed { isFlawed = true }
     nextTimestamp = time + duration
     end = max(end ?? 0, decoder.timeBase.seconds(nextTimestamp))
     if case .video = kind {

@@ -12,12 +12,19 @@ struct Transcoder {
   /// Time stamps of the output's pictures: fine enough for every frame rate, and common in MP4.
   private static let videoTimeBase = Rational(1, 90_000)
 
+  struct Outcome {
+    /// Of the output.
+    var seconds: Double
+    /// Whether a part of the source, not too large, could not be decoded as it was meant.
+    var isFlawed: Bool
+  }
+
   /// - Parameters:
   ///   - video: what becomes of the picture; nil for sound alone.
   ///   - path: of the output.
-  /// - Returns: the duration in seconds.
   /// - Throws: `Failure`.
-  func run(video: (plan: VideoPlan, job: VideoJob)?, container: Muxer.Container, path: String) throws(Failure) -> Double
+  func run(video: (plan: VideoPlan, job: VideoJob)?, container: Muxer.Container, path: String) throws(Failure)
+    -> Outcome
   {
     let limit = video?.job.hardLimit
     let lanes: Lanes
@@ -34,7 +41,8 @@ struct Transcoder {
     if let number = demuxer.readError { throw MediaFailure.unreadable(name, number) }
     guard isWithinLimit else { throw MediaFailure.tooLarge(name, limit: limit ?? 0) }
     try check(lanes)
-    return muxer.duration
+    let isFlawed = [lanes.video?.lane, lanes.audio?.lane].contains { $0?.isFlawed == true }
+    return Outcome(seconds: muxer.duration, isFlawed: isFlawed)
   }
 
   private struct Lanes {

@@ -12,56 +12,91 @@ public enum VideoExporter {
     _ input: MediaInput, job: VideoJob, to path: String, progress: @escaping (Double) -> Void
   ) throws(Failure) -> ExportResult {
     let output = try OutputFile.create(path)
-    let sourceSize = try input.size()
+    let export = try VideoExport(input: input, job: job, output: output, progress: ProgressMeter(progress))
+    var result = try export.run()
+    guard result.size <= job.hardLimit ?? .max else {
+      throw MediaFailure.tooLarge(input.name, limit: job.hardLimit ?? 0)
+    }
+    result.size = try output.complete()
+    return result
+  }
+}
+
+/// One video on its way.
+private struct VideoExport {
+  let input: MediaInput
+  let job: VideoJob
+  let output: OutputFile
+  let progress: ProgressMeter
+
+  private let sourceSize: Int64
+  /// Bits per second of the whole file.
+  private let sourceRate: Int64?
+  private let selection: MediaSelection
+  private let video: StreamInfo
+  private let picture: StreamInfo.Video
+  private let isCopyable: Bool
+
+  init(input: MediaInput, job: VideoJob, output: OutputFile, progress: ProgressMeter) throws(Failure) {
+    self.input = input
+    self.job = job
+    self.output = output
+    self.progress = progress
+    sourceSize = try input.size()
     let demuxer = try input.demuxer()
-    let selection = MediaSelection(demuxer.streams)
+    sourceRate = demuxer.bitRate
+    selection = MediaSelection(demuxer.streams)
     guard let video = selection.video, let picture = video.video else { throw MediaFailure.noVideo(input.name) }
-    guard picture.width * picture.height <= MediaLimits.videoPixels else {
+    guard picture.width <= MediaLimits.videoPixels / picture.height else {
       throw MediaFailure.tooManyPixels(input.name, PixelSize(picture.width, picture.height))
     }
-    let meter = ProgressMeter(progress)
-    let copyable = try isCopyable(input, selection, demuxer)
-
-    func remux() throws(Failure) -> ExportResult {
-      let remuxer = Remuxer(input: input, streams: selection.streams, progress: meter)
-      let seconds = try remuxer.run(container: .mp4, path: path)
-      return result(try output.size(), picture.displaySize, seconds, "remux")
-    }
-    if copyable, job.allowsRemux(of: picture.displaySize) {
-      let result = try remux()
-      if result.size <= job.hardLimit ?? .max { return try complete(output, result, input, limit: job.hardLimit) }
-    }
-    let plan = VideoPlan(video, picture, sourceRate: demuxer.bitRate, job: job)
-    let transcoder = Transcoder(demuxer: demuxer, selection: selection, name: input.name, progress: meter)
-    let seconds = try transcoder.run(video: (plan, job), container: .mp4, path: path)
-    // Where encoding gains nothing, the source is the better film and the smaller one.
-    if copyable, try output.size() >= sourceSize { return try complete(output, remux(), input, limit: job.hardLimit) }
-    let encoded = result(try output.size(), plan.size, seconds, "\(job.longSide)x\(job.shortSide)")
-    return try complete(output, encoded, input, limit: job.hardLimit)
+    self.video = video
+    self.picture = picture
+    isCopyable = try Self.isCopyable(input, selection, video, demuxer)
   }
 
-  private static func result(_ bytes: Int64, _ size: PixelSize, _ seconds: Double, _ rung: String) -> ExportResult {
+  func run() throws(Failure) -> ExportResult {
+    if isCopyable, job.allowsRemux(of: picture.displaySize), let copy = try remux(),
+      copy.size <= job.hardLimit ?? .max
+    {
+      return copy
+    }
+    let encoded = try encode()
+    guard isCopyable, !encoded.isFlawed, encoded.result.size >= sourceSize else { return encoded.result }
+    // Encoding gained nothing: the source is the better film and the smaller one.
+    if let copy = try remux() { return copy }
+    return try encode().result
+  }
+
+  /// - Returns: nil where the packets can't be copied after all.
+  private func remux() throws(Failure) -> ExportResult? {
+    let remuxer = Remuxer(input: input, streams: selection.streams, progress: progress)
+    guard let seconds = try remuxer.run(container: .mp4, path: output.path) else { return nil }
+    return result(picture.displaySize, seconds, bytes: try output.size(), rung: "remux")
+  }
+
+  private func encode() throws(Failure) -> (result: ExportResult, isFlawed: Bool) {
+    let plan = VideoPlan(video, picture, sourceRate: sourceRate, job: job)
+    let transcoder = Transcoder(
+      demuxer: try input.demuxer(), selection: selection, name: input.name, progress: progress)
+    let outcome = try transcoder.run(video: (plan, job), container: .mp4, path: output.path)
+    let rung = "\(job.longSide)x\(job.shortSide)"
+    return (result(plan.size, outcome.seconds, bytes: try output.size(), rung: rung), outcome.isFlawed)
+  }
+
+  private func result(_ size: PixelSize, _ seconds: Double, bytes: Int64, rung: String) -> ExportResult {
     ExportResult(
       mime: "video/mp4", size: bytes, width: size.width, height: size.height,
       durationMs: Int64((seconds * 1000).rounded()), rung: rung)
   }
 
-  private static func complete(
-    _ output: OutputFile, _ result: ExportResult, _ input: MediaInput, limit: Int64?
-  ) throws(Failure) -> ExportResult {
-    if let limit, result.size > limit { throw MediaFailure.tooLarge(input.name, limit: limit) }
-    var result = result
-    result.size = try output.complete()
-    return result
-  }
-
   /// Looks at every packet of a source that is clean by its header.
   private static func isCopyable(
-    _ input: MediaInput, _ selection: MediaSelection, _ demuxer: Demuxer
+    _ input: MediaInput, _ selection: MediaSelection, _ video: StreamInfo, _ demuxer: Demuxer
   ) throws(Failure) -> Bool {
     // Other containers may change their mind about a stream on the way.
     let isStable = demuxer.format.hasPrefix("mov") || demuxer.format.hasPrefix("matroska")
-    guard isStable, selection.isClean, let video = selection.video else { return false }
+    guard isStable, selection.isClean else { return false }
     let scan = try StreamScan(input, streams: selection.streams)
     guard let end = scan.end, let videoEnd = scan.ends[video.index] else { throw MediaFailure.damaged(input.name) }
     try Completeness.check(input.name, video: (video.duration, videoEnd), whole: (demuxer.duration, end))

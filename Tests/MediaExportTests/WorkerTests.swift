@@ -1,0 +1,162 @@
+import ExportProtocol
+import Foundation
+import TaskModel
+import Testing
+
+/// A worker as the engine starts it: its end of the channel is descriptor 0.
+private final class RunningWorker {
+  let channel: ExportChannel
+  let process: pid_t
+
+  init(_ arguments: String...) throws {
+    let (ours, theirs) = try ExportChannel.pair()
+    channel = ours
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawn_file_actions_adddup2(&actions, theirs, 0)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    let path = try #require(try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+    let worker = (path as NSString).deletingLastPathComponent + "/taskcenter-export"
+    let words: [UnsafeMutablePointer<CChar>?] = ([worker] + arguments).map { strdup($0) } + [nil]
+    defer { words.forEach { free($0) } }
+    var process: pid_t = 0
+    let result = posix_spawn(&process, Self.path(worker), &actions, nil, words, environ)
+    close(theirs)
+    try #require(result == 0)
+    self.process = process
+  }
+
+  /// The tests may run in a tool of the toolchain; the worker then lies beside the test bundle.
+  private static func path(_ beside: String) -> String {
+    if FileManager.default.isExecutableFile(atPath: beside) { return beside }
+    let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? ""
+    return (bundle as NSString).deletingLastPathComponent + "/taskcenter-export"
+  }
+
+  /// Sends an order with its file and waits for the final report.
+  func run(_ order: ExportOrder, input path: String?) throws -> (final: ExportReport?, progress: [Double]) {
+    let input = path.map { open($0, O_RDONLY | O_CLOEXEC) }
+    try channel.send(order, input: input)
+    if let input { close(input) }
+    var progress: [Double] = []
+    while let report = try channel.receiveReport() {
+      #expect(report.id == order.id)
+      guard case .progress(_, let fraction) = report else { return (report, progress) }
+      progress.append(fraction)
+    }
+    return (nil, progress)
+  }
+
+  /// - Returns: the exit status, or the negative signal.
+  func wait() -> Int32 {
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    let signal = status & 0x7F
+    return signal == 0 ? (status >> 8) & 0xFF : -signal
+  }
+}
+
+@Suite("The worker as a process", .serialized)
+struct WorkerTests {
+  private let folder: Folder
+  init() throws { folder = try Folder() }
+
+  private func order(_ id: Int64, _ job: ExportJob, name: String = "file") -> ExportOrder {
+    ExportOrder(id: id, job: job, name: name, output: folder.file("\(id).part"))
+  }
+
+  @Test("One worker serves many orders, also after one that failed, and ends with its engine")
+  func manyOrders() throws {
+    let worker = try RunningWorker("--memory-limit", "2147483648")
+    let text = try folder.write("text.jpg", Data("hello".utf8))
+    let failed = try worker.run(order(1, .image(ImageJob(longEdge: 100)), name: "text.jpg"), input: text)
+    guard case .failed(1, let failure) = failed.final else {
+      Issue.record("\(String(describing: failed.final))")
+      return
+    }
+    #expect(failure.code == .unsupported)
+    let image = try worker.run(order(2, .image(ImageJob(longEdge: 100))), input: Corpus.file("b03"))
+    guard case .done(2, let result) = image.final else {
+      Issue.record("\(String(describing: image.final))")
+      return
+    }
+    #expect([result.width, result.height] == [100, 67])
+    let video = try worker.run(
+      order(3, .video(VideoJob(longSide: 960, shortSide: 540, remux: .never))), input: Corpus.file("v01"))
+    guard case .done(3, _) = video.final else {
+      Issue.record("\(String(describing: video.final))")
+      return
+    }
+    #expect(!video.progress.isEmpty && video.progress == video.progress.sorted())
+    let zip = try worker.run(order(4, .archive([ArchiveEntry(path: text, name: "text.jpg")])), input: nil)
+    guard case .done(4, _) = zip.final else {
+      Issue.record("\(String(describing: zip.final))")
+      return
+    }
+    let facts = try worker.run(order(5, .probe), input: Corpus.file("v02"))
+    #expect(
+      facts.final
+        == .probed(
+          id: 5, MediaFacts(kind: .video, mime: "video/quicktime", width: 720, height: 1280, durationMs: 1000)))
+    #expect(folder.names == ["2.part", "3.part", "4.part", "text.jpg"])
+    worker.channel.shutDown()
+    #expect(worker.wait() == 0)
+  }
+
+  @Test("A file that asks for too much memory is refused, and the worker lives on")
+  func memory() throws {
+    let worker = try RunningWorker("--memory-limit", "1073741824")
+    let source = try Corpus.file("b11")
+    let report = try worker.run(
+      order(1, .video(VideoJob(longSide: 960, shortSide: 540, remux: .never))), input: source)
+    guard case .failed(1, _) = report.final else {
+      Issue.record("\(String(describing: report.final))")
+      return
+    }
+    let facts = try worker.run(order(2, .probe), input: Corpus.file("b03"))
+    #expect(facts.final == .probed(id: 2, MediaFacts(kind: .image, mime: "image/png", width: 600, height: 400)))
+    worker.channel.shutDown()
+    #expect(worker.wait() == 0)
+  }
+
+  @Test("A worker whose engine dies in the middle of an order ends at once")
+  func hangUp() throws {
+    let worker = try RunningWorker()
+    let source = folder.file("long.mp4")
+    try ffmpeg(
+      "-f", "lavfi", "-i", "testsrc2=s=1280x720:r=30:d=60", "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt",
+      "yuv420p", source)
+    let input = open(source, O_RDONLY | O_CLOEXEC)
+    try worker.channel.send(order(1, .video(VideoJob(longSide: 1280, shortSide: 720, remux: .never))), input: input)
+    close(input)
+    // The first progress says that it is at work.
+    _ = try worker.channel.receiveReport()
+    worker.channel.shutDown()
+    #expect(worker.wait() == 0)
+    // What it had written so far lies there for the engine to clear; it is nothing like the whole.
+    #expect(try MediaFileSize.of(folder.file("1.part")) < MediaFileSize.of(source))
+  }
+
+  @Test("A killed worker is the end of the stream, and no hang")
+  func killed() throws {
+    let worker = try RunningWorker()
+    kill(worker.process, SIGKILL)
+    #expect(worker.wait() == -SIGKILL)
+    #expect(try worker.channel.receiveReport() == nil)
+  }
+
+  @Test("A line that is no order ends the worker with a word on stderr, not with a crash")
+  func nonsense() throws {
+    let worker = try RunningWorker()
+    let order = ExportOrder(id: 1, job: .image(ImageJob(longEdge: 0)), name: "x", output: "/x")
+    try worker.channel.send(order, input: 2)
+    #expect(try worker.channel.receiveReport() == nil)
+    #expect(worker.wait() == 70)
+  }
+}
+
+private enum MediaFileSize {
+  static func of(_ path: String) throws -> Int64 {
+    try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int64)
+  }
+}
