@@ -84,40 +84,8 @@ let package = Package(
     .target(name: "TaskConfig", dependencies: ["JSON", "Platform", "TaskModel"], swiftSettings: strict),
     .target(name: "TaskModel", dependencies: ["JSON"], swiftSettings: strict),
 
-    // MARK: C modules
-    .systemLibrary(
-      name: "CArchive", path: "Sources/CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
-    .systemLibrary(
-      name: "CFFmpeg", path: "Sources/CFFmpeg", pkgConfig: "libavfilter",
-      providers: [.apt(["libavcodec-dev", "libavfilter-dev", "libavformat-dev", "libavutil-dev"])]),
-    .systemLibrary(name: "CVips", path: "Sources/CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
-
-    // MARK: Façades
-    .target(name: "Archive", dependencies: ["CArchive"], swiftSettings: strict),
-    .target(name: "FFmpeg", dependencies: ["CFFmpeg"], swiftSettings: strict),
-    .target(name: "Vips", dependencies: ["CVips"], swiftSettings: strict),
-
-    // MARK: Work
-    .target(name: "ExportProtocol", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
-    .target(name: "LogArchive", dependencies: ["Archive", "ExportProtocol", "TaskModel"], swiftSettings: strict),
-    .target(
-      name: "MediaExport", dependencies: ["ExportProtocol", "FFmpeg", "TaskModel", "Vips"], swiftSettings: strict),
-
-    // MARK: Programs
-    .executableTarget(
-      name: "taskcenter-export", dependencies: ["ExportProtocol", "JSON", "LogArchive", "MediaExport", "TaskModel"],
-      path: "Sources/taskcenter-export", swiftSettings: strict),
-
     // MARK: Tests
-    .testTarget(
-      name: "ExportProtocolTests", dependencies: ["ExportProtocol", "JSON", "TaskModel"], swiftSettings: strict),
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
-    .testTarget(
-      name: "MediaExportTests",
-      dependencies: [
-        "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "TaskModel", "taskcenter-export",
-      ],
-      swiftSettings: strict),
     .testTarget(name: "TaskModelTests", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
     .testTarget(
       name: "TaskStorageTests", dependencies: ["JSON", "SQLite", "TaskModel", "TaskSchema", "TaskStorage"],
