@@ -12,13 +12,29 @@ let strict: [SwiftSetting] = [
 let package = Package(
   name: "taskcenter",
   targets: [
+    // MARK: C modules
+    .systemLibrary(
+      name: "CCrypto", path: "Sources/CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CCurl", path: "Sources/CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CPlatform", path: "Sources/CPlatform"),
+
+    // MARK: Façades
+    .target(name: "Digest", dependencies: ["CCrypto", "Platform"], swiftSettings: strict),
+    .target(name: "HTTP", dependencies: ["CCurl", "Platform"], swiftSettings: strict),
+    .target(name: "Platform", dependencies: ["CPlatform"], swiftSettings: strict),
+
     // MARK: Values
     .target(name: "JSON", swiftSettings: strict),
     .target(name: "TaskConfig", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
     .target(name: "TaskModel", dependencies: ["JSON"], swiftSettings: strict),
 
     // MARK: Tests
+    .testTarget(
+      name: "DigestTests", dependencies: ["Digest", "Platform", "TaskTestSupport"], swiftSettings: strict),
+    .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Platform", "TaskTestSupport"], swiftSettings: strict),
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
     .testTarget(name: "TaskModelTests", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
+    .target(name: "TaskTestSupport", path: "Tests/TaskTestSupport", swiftSettings: strict),
   ]
 )

@@ -1,0 +1,47 @@
+/// Why there is no answer.
+public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// A fixed set of words, free of data: fit for logs and counters.
+  public enum Code: String, Sendable, CaseIterable {
+    case couldNotResolve, couldNotConnect, connectTimedOut
+    /// No byte moved for the stall timeout.
+    case stalled
+    /// The total timeout is over.
+    case timedOut
+    /// The connection ended before the answer did.
+    case connectionLost
+    /// TLS could not be set up, as when the connection is lost meanwhile; may go better next time.
+    case tlsHandshake
+    /// The server's certificate, or our list of authorities, is not in order.
+    case tlsUntrusted
+    /// The body's file ended early, or can't be read.
+    case fileShrank, fileUnreadable
+    case tooManyRedirects
+    /// To another scheme than http and https, or from https down to http.
+    case badRedirect
+    case badURL, badHeader
+    case badResponse, responseTooLarge
+    case outOfResources
+  }
+
+  public let code: Code
+  /// A sentence for a person; names the host at most.
+  public let message: String
+  /// Whether the server can have seen the request: it had a connection and bytes of it went out.
+  public let requestMayHaveArrived: Bool
+
+  public init(_ code: Code, _ message: String, requestMayHaveArrived: Bool = false) {
+    self.code = code
+    self.message = message
+    self.requestMayHaveArrived = requestMayHaveArrived
+  }
+
+  /// There was no way to the server at all.
+  public var isOffline: Bool {
+    switch code {
+    case .couldNotResolve, .couldNotConnect, .connectTimedOut: true
+    default: false
+    }
+  }
+
+  public var description: String { "\(code.rawValue): \(message)" }
+}

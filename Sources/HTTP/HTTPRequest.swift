@@ -1,0 +1,89 @@
+public import Platform
+
+/// One field of a request or an answer. Values may hold secrets: never log them.
+public struct HTTPHeader: Sendable, Hashable {
+  public var name: String
+  public var value: String
+  public init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// One request, as a value.
+public struct HTTPRequest: Sendable {
+  public var method: String
+  /// Absolute, http or https, encoded: it goes out as it stands.
+  public var url: String
+  /// In this order. `Authorization` and `Cookie` do not follow a redirect to another host.
+  public var headers: [HTTPHeader]
+  public var body: HTTPBody
+  /// No byte moved in either direction for so long, once connected: `stalled`.
+  public var stallTimeoutMs: Int64 = 30_000
+  /// For name lookup, connect and TLS handshake together.
+  public var connectTimeoutMs: Int64 = 10_000
+  /// For everything; nil: no limit.
+  public var totalTimeoutMs: Int64?
+  /// A longer answer is `responseTooLarge`.
+  public var maxResponseBytes = 1 << 20
+
+  public init(_ method: String, url: String, headers: [HTTPHeader] = [], body: HTTPBody = .none) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+  }
+}
+
+public enum HTTPBody: Sendable {
+  case none
+  case data([UInt8])
+  case file(FileBody)
+
+  /// Bytes.
+  public var count: Int64 {
+    switch self {
+    case .none: 0
+    case .data(let bytes): Int64(bytes.count)
+    case .file(let file): file.length
+    }
+  }
+}
+
+/// A range of an open file, read while it goes out, so that memory holds one buffer of it at most.
+public struct FileBody: Sendable {
+  public let file: OpenFile
+  /// Bytes from the start of the file.
+  public let offset: Int64
+  public let length: Int64
+
+  public init(_ file: OpenFile, offset: Int64 = 0, length: Int64) {
+    self.file = file
+    self.offset = offset
+    self.length = length
+  }
+}
+
+/// The final answer. Any status is an answer, not an error.
+public struct HTTPResponse: Sendable {
+  public let status: Int
+  public let headers: [HTTPHeader]
+  public let body: [UInt8]
+  /// `Retry-After`, given in seconds or as a date, in milliseconds from now.
+  public let retryAfterMs: Int64?
+
+  public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = [], retryAfterMs: Int64? = nil) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+    self.retryAfterMs = retryAfterMs
+  }
+
+  public var isSuccess: Bool { (200..<300).contains(status) }
+
+  /// The first field of this name, in any case.
+  public func header(_ name: String) -> String? {
+    let wanted = name.lowercased()
+    return headers.first { $0.name.lowercased() == wanted }?.value
+  }
+}

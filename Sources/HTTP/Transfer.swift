@@ -1,0 +1,144 @@
+import CCurl
+import Platform
+
+/// One request on its way: libcurl's easy handle, the answer so far, and its clocks. Lives on the client's thread alone.
+final class Transfer {
+  enum Outcome {
+    case final(HTTPResponse)
+    /// The handle is set up for the new place and wants to be added again.
+    case redirected
+  }
+
+  enum Clock {
+    case lookAgain(afterMs: Int64)
+    case over(HTTPError)
+  }
+
+  static let maximumRedirects = 3
+
+  let exchange: Exchange
+  let continuation: ResponseContinuation
+  let easy: UnsafeMutableRawPointer
+  let body: BodyReader
+  var answer = AnswerBuffer()
+  private var headerList: UnsafeMutablePointer<curl_slist>?
+  private var url: String
+  private var redirects = 0
+  private var watch: StallWatch
+  private let startedMs: Int64
+  private var lastReportMs: Int64
+  private var lastReport: Int64 = 0
+  /// The connection stands and the request's head goes out.
+  private var hasConnected = false
+
+  private var request: HTTPRequest { exchange.request }
+
+  init?(_ exchange: Exchange, _ continuation: ResponseContinuation, _ settings: HTTPClient.Settings, nowMs: Int64) {
+    guard let easy = curl_easy_init() else { return nil }
+    self.exchange = exchange
+    self.continuation = continuation
+    self.easy = easy
+    url = exchange.request.url
+    body = BodyReader(exchange.request.body)
+    watch = StallWatch(timeoutMs: exchange.request.stallTimeoutMs, nowMs: nowMs)
+    startedMs = nowMs
+    lastReportMs = nowMs
+    EasyOptions.apply(settings, request, to: easy)
+    TransferCallbacks.install(for: self)
+    aim(at: url, withSecrets: true)
+  }
+
+  deinit {
+    curl_easy_cleanup(easy)
+    curl_slist_free_all(headerList)
+  }
+
+  private func aim(at url: String, withSecrets: Bool) {
+    self.url = url
+    curl_slist_free_all(headerList)
+    headerList = EasyOptions.headerList(request.headers, withSecrets: withSecrets)
+    _ = tc_curl_set_string(easy, CURLOPT_URL, url)
+    _ = tc_curl_set_list(easy, CURLOPT_HTTPHEADER, headerList)
+  }
+
+  func didConnect() {
+    hasConnected = true
+    watch.moved(nowMs: SystemTime.monotonicMs())
+  }
+
+  // MARK: - The end
+
+  func outcome(of code: CURLcode) -> Result<Outcome, HTTPError> {
+    // Our own callbacks ended it: they know better than libcurl why.
+    if let error = body.failure ?? answer.failure(limit: request.maxResponseBytes) { return .failure(named(error)) }
+    guard code == CURLE_OK else { return .failure(CurlFailure.error(code, host: host, hasConnected: hasConnected)) }
+    var status = 0
+    _ = tc_curl_info_long(easy, CURLINFO_RESPONSE_CODE, &status)
+    if status == 307 || status == 308, let location = EasyInfo.redirectURL(easy) {
+      return Result { () throws(HTTPError) in try follow(to: location) }.map { .redirected }
+    }
+    return .success(
+      .final(
+        HTTPResponse(
+          status: status, headers: answer.headers, body: answer.body, retryAfterMs: EasyInfo.retryAfterMs(easy))))
+  }
+
+  private func follow(to location: String) throws(HTTPError) {
+    redirects += 1
+    guard redirects <= Self.maximumRedirects else {
+      throw named(HTTPError(.tooManyRedirects, "more than \(Self.maximumRedirects) redirects"))
+    }
+    guard let old = Origin(url), let new = Origin(location), new.scheme == "https" || new.scheme == "http",
+      !(old.scheme == "https" && new.scheme == "http")
+    else { throw named(HTTPError(.badRedirect, "redirected to a place that is not allowed")) }
+    body.rewind()
+    answer = AnswerBuffer()
+    hasConnected = false
+    watch.moved(nowMs: SystemTime.monotonicMs())
+    // Once dropped the secrets stay dropped, also on the way back: compared with the first request.
+    aim(at: location, withSecrets: Origin(request.url) == new)
+  }
+
+  private var host: String { Origin(url)?.host ?? "the server" }
+
+  private func named(_ error: HTTPError) -> HTTPError {
+    HTTPError(error.code, "\(host): \(error.message)", requestMayHaveArrived: hasConnected || redirects > 0)
+  }
+
+  // MARK: - Clocks and progress
+
+  func clock(nowMs: Int64) -> Clock {
+    if let limit = request.totalTimeoutMs, nowMs - startedMs >= limit {
+      return .over(named(HTTPError(.timedOut, "no answer within \(limit) ms")))
+    }
+    var waitMs = request.totalTimeoutMs.map { startedMs + $0 - nowMs } ?? Int64.max
+    // Until then libcurl's connect timeout is in charge.
+    guard hasConnected else { return .lookAgain(afterMs: waitMs) }
+    let queued = EasyInfo.unacknowledgedBytes(easy)
+    let moved = body.handed + answer.moved
+    switch watch.look(moved: moved, queued: queued, nowMs: nowMs) {
+    case .stalled:
+      return .over(named(HTTPError(.stalled, "no byte moved for \(request.stallTimeoutMs) ms")))
+    case .lookAgain(let afterMs): waitMs = min(waitMs, afterMs)
+    }
+    if let progress = exchange.progress {
+      let sent = max(0, body.handed - queued)
+      if sent > lastReport {
+        if nowMs - lastReportMs >= Self.progressIntervalMs {
+          lastReport = sent
+          lastReportMs = nowMs
+          progress(sent)
+        }
+        waitMs = min(waitMs, Self.progressIntervalMs)
+      }
+    }
+    return .lookAgain(afterMs: max(1, waitMs))
+  }
+
+  static let progressIntervalMs: Int64 = 100
+
+  func reportAllSent() {
+    guard let progress = exchange.progress, body.handed == request.body.count, lastReport < body.handed else { return }
+    progress(body.handed)
+  }
+}

@@ -1,0 +1,71 @@
+import CCurl
+import Platform
+
+/// The transfers under way. Lives on the client's thread alone.
+final class TransferSet {
+  private let multi: UnsafeMutableRawPointer
+  private let settings: HTTPClient.Settings
+  private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
+
+  init(multi: UnsafeMutableRawPointer, settings: HTTPClient.Settings) {
+    self.multi = multi
+    self.settings = settings
+  }
+
+  func start(_ exchange: Exchange, _ continuation: ResponseContinuation) {
+    if exchange.canceled.isRaised { return continuation.resume(throwing: CancellationError()) }
+    guard let transfer = Transfer(exchange, continuation, settings, nowMs: SystemTime.monotonicMs()) else {
+      return continuation.resume(throwing: HTTPError(.outOfResources, "libcurl could not set up a transfer"))
+    }
+    transfers[transfer.easy] = transfer
+    curl_multi_add_handle(multi, transfer.easy)
+  }
+
+  func cancel(_ exchange: Exchange) {
+    guard let transfer = transfers.values.first(where: { $0.exchange === exchange }) else { return }
+    end(transfer, .failure(CancellationError()))
+  }
+
+  /// Moves what can be moved.
+  /// - Returns: milliseconds until the next look, where nothing happens before.
+  func perform() -> Int64 {
+    var running: Int32 = 0
+    curl_multi_perform(multi, &running)
+    var hasRestarted = false
+    var left: Int32 = 0
+    while let message = curl_multi_info_read(multi, &left) {
+      guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
+        let transfer = transfers[easy]
+      else { continue }
+      switch transfer.outcome(of: message.pointee.data.result) {
+      case .success(.final(let response)): end(transfer, .success(response))
+      case .success(.redirected):
+        curl_multi_remove_handle(multi, easy)
+        curl_multi_add_handle(multi, easy)
+        hasRestarted = true
+      case .failure(let error): end(transfer, .failure(error))
+      }
+    }
+    return hasRestarted ? 0 : lookAtClocks()
+  }
+
+  private func lookAtClocks() -> Int64 {
+    let now = SystemTime.monotonicMs()
+    var waitMs = Int64(Int32.max)
+    for transfer in Array(transfers.values) {
+      switch transfer.clock(nowMs: now) {
+      case .lookAgain(let afterMs): waitMs = min(waitMs, afterMs)
+      case .over(let error): end(transfer, .failure(error))
+      }
+    }
+    return waitMs
+  }
+
+  /// The one place where a continuation is resumed after its start.
+  private func end(_ transfer: Transfer, _ result: Result<HTTPResponse, any Error>) {
+    transfers[transfer.easy] = nil
+    curl_multi_remove_handle(multi, transfer.easy)
+    if case .success = result { transfer.reportAllSent() }
+    transfer.continuation.resume(with: result)
+  }
+}
