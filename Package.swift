@@ -24,17 +24,33 @@ let package = Package(
     .target(name: "HTTP", dependencies: ["CCurl", "Platform"], swiftSettings: strict),
     .target(name: "Platform", dependencies: ["CPlatform"], swiftSettings: strict),
 
+    // MARK: Work
+    .target(name: "Answers", dependencies: ["HTTP", "JSON", "TaskModel"], swiftSettings: strict),
+    .target(
+      name: "Delivery", dependencies: ["Answers", "HTTP", "JSON", "Platform", "TaskConfig", "TaskModel"],
+      swiftSettings: strict),
+    .target(
+      name: "Uploads", dependencies: ["Answers", "Digest", "HTTP", "JSON", "Platform", "TaskConfig", "TaskModel"],
+      swiftSettings: strict),
+
     // MARK: Values
     .target(name: "JSON", swiftSettings: strict),
     .target(name: "TaskConfig", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
     .target(name: "TaskModel", dependencies: ["JSON"], swiftSettings: strict),
 
     // MARK: Tests
+    .testTarget(name: "AnswersTests", dependencies: ["Answers", "HTTP", "JSON", "TaskModel"], swiftSettings: strict),
+    .testTarget(
+      name: "DeliveryTests",
+      dependencies: ["Delivery", "HTTP", "JSON", "TaskConfig", "TaskModel", "TaskTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "DigestTests", dependencies: ["Digest", "Platform", "TaskTestSupport"], swiftSettings: strict),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Platform", "TaskTestSupport"], swiftSettings: strict),
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
     .testTarget(name: "TaskModelTests", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
     .target(name: "TaskTestSupport", path: "Tests/TaskTestSupport", swiftSettings: strict),
+    .testTarget(
+      name: "UploadsTests",
+      dependencies: ["HTTP", "JSON", "TaskConfig", "TaskModel", "TaskTestSupport", "Uploads"], swiftSettings: strict),
   ]
 )

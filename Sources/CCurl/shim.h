@@ -39,11 +39,14 @@ static inline CURLcode tc_curl_info_offset(CURL *easy, CURLINFO info, curl_off_t
 static inline CURLcode tc_curl_info_string(CURL *easy, CURLINFO info, char **value) {
   return curl_easy_getinfo(easy, info, value);
 }
-static inline CURLcode tc_curl_info_socket(CURL *easy, curl_socket_t *value) {
-  return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, value);
-}
 static inline CURLMcode tc_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }
 /// CURL_GLOBAL_DEFAULT is a macro of macros, which Swift does not import.
 static inline CURLcode tc_curl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
+static inline CURLcode tc_curl_set_sockopt_callback(CURL *easy, curl_sockopt_callback callback) {
+  return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, callback);
+}
+static inline CURLcode tc_curl_set_close_callback(CURL *easy, curl_closesocket_callback callback) {
+  return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
+}

@@ -1,7 +1,6 @@
 import CCurl
-import Glibc
 
-/// What libcurl and the kernel know about a transfer.
+/// What libcurl knows about a transfer.
 enum EasyInfo {
   /// Where a redirect leads, absolute.
   static func redirectURL(_ easy: UnsafeMutableRawPointer) -> String? {
@@ -15,14 +14,5 @@ enum EasyInfo {
     guard tc_curl_info_offset(easy, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK, seconds > 0 else { return nil }
     // A hundred years are enough, and the product fits.
     return min(Int64(seconds), 3_155_760_000) * 1_000
-  }
-
-  /// Bytes that the kernel took and the peer has not acknowledged yet (SIOCOUTQ, tcp(7)).
-  static func unacknowledgedBytes(_ easy: UnsafeMutableRawPointer) -> Int64 {
-    var socket: curl_socket_t = -1
-    guard tc_curl_info_socket(easy, &socket) == CURLE_OK, socket >= 0 else { return 0 }
-    var count: Int32 = 0
-    guard ioctl(socket, UInt(TIOCOUTQ), &count) == 0 else { return 0 }
-    return Int64(count)
   }
 }

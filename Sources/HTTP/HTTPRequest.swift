@@ -35,6 +35,11 @@ public struct HTTPRequest: Sendable {
   }
 }
 
+extension HTTPRequest {
+  /// The only part of the URL that a message may hold.
+  public var host: String { Origin(url)?.host ?? "the server" }
+}
+
 public enum HTTPBody: Sendable {
   case none
   case data([UInt8])

@@ -30,10 +30,15 @@ final class Transfer {
   private var lastReport: Int64 = 0
   /// The connection stands and the request's head goes out.
   private var hasConnected = false
+  private let sockets: SocketRegistry
+  private var socket: curl_socket_t?
 
   private var request: HTTPRequest { exchange.request }
 
-  init?(_ exchange: Exchange, _ continuation: ResponseContinuation, _ settings: HTTPClient.Settings, nowMs: Int64) {
+  init?(
+    _ exchange: Exchange, _ continuation: ResponseContinuation, _ settings: HTTPClient.Settings,
+    _ sockets: SocketRegistry, nowMs: Int64
+  ) {
     guard let easy = curl_easy_init() else { return nil }
     self.exchange = exchange
     self.continuation = continuation
@@ -42,8 +47,10 @@ final class Transfer {
     body = BodyReader(exchange.request.body)
     watch = StallWatch(timeoutMs: exchange.request.stallTimeoutMs, nowMs: nowMs)
     startedMs = nowMs
+    self.sockets = sockets
     lastReportMs = nowMs
     EasyOptions.apply(settings, request, to: easy)
+    sockets.install(on: easy)
     TransferCallbacks.install(for: self)
     aim(at: url, withSecrets: true)
   }
@@ -61,8 +68,9 @@ final class Transfer {
     _ = tc_curl_set_list(easy, CURLOPT_HTTPHEADER, headerList)
   }
 
-  func didConnect() {
+  func didConnect(localPort: Int32, remotePort: Int32) {
     hasConnected = true
+    socket = sockets.socket(localPort: localPort, remotePort: remotePort)
     watch.moved(nowMs: SystemTime.monotonicMs())
   }
 
@@ -94,6 +102,7 @@ final class Transfer {
     body.rewind()
     answer = AnswerBuffer()
     hasConnected = false
+    socket = nil
     watch.moved(nowMs: SystemTime.monotonicMs())
     // Once dropped the secrets stay dropped, also on the way back: compared with the first request.
     aim(at: location, withSecrets: Origin(request.url) == new)
@@ -114,7 +123,7 @@ final class Transfer {
     var waitMs = request.totalTimeoutMs.map { startedMs + $0 - nowMs } ?? Int64.max
     // Until then libcurl's connect timeout is in charge.
     guard hasConnected else { return .lookAgain(afterMs: waitMs) }
-    let queued = EasyInfo.unacknowledgedBytes(easy)
+    let queued = socket.map(SocketRegistry.unacknowledgedBytes) ?? 0
     let moved = body.handed + answer.moved
     switch watch.look(moved: moved, queued: queued, nowMs: nowMs) {
     case .stalled:

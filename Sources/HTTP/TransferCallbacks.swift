@@ -54,8 +54,8 @@ enum TransferCallbacks {
     return fits ? size * count : 0
   }
 
-  private static let noteConnected: curl_prereq_callback = { context, _, _, _, _ in
-    if let context { transfer(context).didConnect() }
+  private static let noteConnected: curl_prereq_callback = { context, _, _, remotePort, localPort in
+    if let context { transfer(context).didConnect(localPort: localPort, remotePort: remotePort) }
     return CURL_PREREQFUNC_OK
   }
 }

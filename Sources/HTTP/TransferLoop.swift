@@ -76,7 +76,8 @@ final class TransferLoop: Sendable {
   // MARK: - On the thread
 
   private func run(_ settings: HTTPClient.Settings) {
-    let transfers = TransferSet(multi: multi.raw, settings: settings)
+    let sockets = SocketRegistry()
+    let transfers = TransferSet(multi: multi.raw, settings: settings, sockets: sockets)
     while true {
       let (orders, isStopping) = mailbox.withLock { box in
         defer { box.orders.removeAll(keepingCapacity: true) }
@@ -93,7 +94,8 @@ final class TransferLoop: Sendable {
       let waitMs = transfers.perform()
       curl_multi_poll(multi.raw, nil, 0, Int32(clamping: waitMs), nil)
     }
-    curl_multi_cleanup(multi.raw)
+    // Closes the kept connections, which the registry has to hear of.
+    withExtendedLifetime(sockets) { _ = curl_multi_cleanup(multi.raw) }
   }
 }
 

@@ -5,16 +5,18 @@ import Platform
 final class TransferSet {
   private let multi: UnsafeMutableRawPointer
   private let settings: HTTPClient.Settings
+  private let sockets: SocketRegistry
   private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
 
-  init(multi: UnsafeMutableRawPointer, settings: HTTPClient.Settings) {
+  init(multi: UnsafeMutableRawPointer, settings: HTTPClient.Settings, sockets: SocketRegistry) {
     self.multi = multi
     self.settings = settings
+    self.sockets = sockets
   }
 
   func start(_ exchange: Exchange, _ continuation: ResponseContinuation) {
     if exchange.canceled.isRaised { return continuation.resume(throwing: CancellationError()) }
-    guard let transfer = Transfer(exchange, continuation, settings, nowMs: SystemTime.monotonicMs()) else {
+    guard let transfer = Transfer(exchange, continuation, settings, sockets, nowMs: SystemTime.monotonicMs()) else {
       return continuation.resume(throwing: HTTPError(.outOfResources, "libcurl could not set up a transfer"))
     }
     transfers[transfer.easy] = transfer

@@ -27,6 +27,21 @@ public enum Folder {
     try OpenFile(path: path, flags: O_RDONLY | O_DIRECTORY).sync()
   }
 
+  /// Names in no order, without "." and "..".
+  /// - Throws: `SystemError`.
+  public static func entries(of path: String) throws(SystemError) -> [String] {
+    guard let folder = opendir(path) else { throw SystemError.last("opendir") }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+  }
+
   /// The folder that names `path`: "/" for the root, "." for a bare name.
   public static func parent(of path: String) -> String {
     var parts = Substring(path)

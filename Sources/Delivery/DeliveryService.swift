@@ -1,0 +1,36 @@
+public import HTTP
+import Platform
+import Synchronization
+public import TaskConfig
+public import TaskModel
+
+/// Publishes tasks the way their destination wants it.
+public final class DeliveryService: Deliverer {
+  private let config: Mutex<Config>
+  private let http: HTTPClient
+  private let now: @Sendable () -> Int64
+
+  /// - Parameter now: milliseconds since 1970, for the journal's `at`; nil: the system's clock.
+  public init(config: Config, http: HTTPClient, now: (@Sendable () -> Int64)? = nil) {
+    self.config = Mutex(config)
+    self.http = http
+    self.now = now ?? { SystemTime.wallMs() }
+  }
+
+  /// For deliveries from now on.
+  public func update(_ config: Config) { self.config.withLock { $0 = config } }
+
+  public func deliver(_ task: SendTask, mode: DeliveryMode) async throws -> String? {
+    let config = config.withLock { $0 }
+    guard let destination = config.destinations[task.destination] else {
+      throw Failure(.rejected, "the config has no destination \"\(task.destination)\"", remedy: .needsUser)
+    }
+    switch destination.delivery {
+    case .journal(let path):
+      try await JournalDelivery(path: path, now: now).deliver(task, mode: mode)
+      return nil
+    case .http(let target):
+      return try await HTTPDelivery(target: target, http: http, settings: config.uploads).deliver(task)
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Answers
+import HTTP
+import JSON
+import TaskConfig
+import TaskModel
+
+/// Asks the business service.
+struct CredentialIssuer: Sendable {
+  let target: HTTPTarget
+  let http: HTTPClient
+  let settings: Config.Uploads
+
+  /// - Throws: `Failure`, or `CancellationError`.
+  func ask(_ body: CredentialRequest, for task: SendTask) async throws -> CredentialAnswer {
+    let request = httpRequest(body, for: task)
+    let response: HTTPResponse
+    do {
+      response = try await http.send(request)
+    } catch let error as HTTPError {
+      throw StatusMap.failure(error)
+    }
+    if var failure = StatusMap.failure(response, host: request.host, from: .service) {
+      // The service knows better than a status why it refuses (blocked, not a member).
+      if failure.isPermanent, let problem = ProblemDocument(response) {
+        failure.code = problem.code
+        failure.message = problem.message ?? failure.message
+      }
+      throw failure
+    }
+    return try Self.parse(response, host: request.host)
+  }
+
+  private func httpRequest(_ body: CredentialRequest, for task: SendTask) -> HTTPRequest {
+    let url = URLTemplate.fill(
+      target.url, ["kind": task.kind.rawValue, "account": task.account, "taskId": task.id])
+    var headers = target.headers.map { HTTPHeader($0.name, $0.value) }
+    headers.append(HTTPHeader("Content-Type", "application/json"))
+    var request = HTTPRequest("POST", url: url, headers: headers, body: .data(JSONWriter.bytes(body.json)))
+    request.stallTimeoutMs = settings.stallTimeoutMs
+    request.connectTimeoutMs = settings.connectTimeoutMs
+    return request
+  }
+
+  private static func parse(_ response: HTTPResponse, host: String) throws(Failure) -> CredentialAnswer {
+    let value: JSONValue
+    do {
+      value = try JSONParser.parse(response.body)
+    } catch {
+      // Not the service, perhaps: a proxy or the page of a hotel's network.
+      throw Failure(
+        .badAnswer, "\(host) did not answer with JSON: \(error)", remedy: .retry, httpStatus: response.status)
+    }
+    do {
+      return try CredentialAnswer.parse(value)
+    } catch {
+      throw Failure(
+        .badAnswer, "\(host) sent credentials of the wrong shape: \(error)", remedy: .giveUp,
+        httpStatus: response.status)
+    }
+  }
+}

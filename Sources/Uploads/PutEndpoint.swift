@@ -1,0 +1,72 @@
+import Answers
+import Digest
+import HTTP
+import Synchronization
+import TaskConfig
+import TaskModel
+
+/// Protocol `put`: one PUT of the whole file to a URL, presigned as a rule. Nothing to resume; the same PUT again does no
+/// harm.
+final class PutEndpoint: UploadEndpoint {
+  static let name = "put"
+
+  private let credential: PutCredential
+  private let upload: UploadFile
+  private let http: HTTPClient
+  private let settings: Config.Uploads
+  private let etag = Mutex<String?>(nil)
+
+  init(_ credential: PutCredential, _ upload: UploadFile, http: HTTPClient, settings: Config.Uploads) {
+    self.credential = credential
+    self.upload = upload
+    self.http = http
+    self.settings = settings
+  }
+
+  func begin() async throws -> Int64 { 0 }
+
+  func append(from offset: Int64, progress: @escaping UploadProgress) async throws -> Int64 {
+    let request = request()
+    let response: HTTPResponse
+    do {
+      response = try await http.send(request, progress: progress)
+    } catch let error as HTTPError {
+      throw StatusMap.failure(error)
+    }
+    if let failure = StorageAnswer.failure(response, host: request.host) { throw failure }
+    etag.withLock { $0 = response.header("ETag").map(Self.bare) }
+    return upload.export.size
+  }
+
+  func finish() async throws -> UploadResult {
+    UploadResult(url: credential.publicUrl, etag: etag.withLock { $0 }, uploadProtocol: Self.name)
+  }
+
+  func abort() async {}
+
+  /// The credential's headers win: they may be signed.
+  private func request() -> HTTPRequest {
+    let export = upload.export
+    var headers = credential.headers
+    func add(_ name: String, _ value: String) {
+      if !headers.contains(where: { $0.name.lowercased() == name.lowercased() }) {
+        headers.append(HTTPHeader(name, value))
+      }
+    }
+    add("Content-Type", export.mime)
+    // The proof on the wire: a server that knows it refuses bytes that were changed on the way.
+    if let md5 = Hex.bytes(export.md5) { add("Content-MD5", Base64.text(md5)) }
+    // Its own length is set from the file, never from a header.
+    headers.removeAll { $0.name.lowercased() == "content-length" }
+    var request = HTTPRequest(
+      "PUT", url: credential.url, headers: headers, body: .file(FileBody(upload.file, length: export.size)))
+    request.stallTimeoutMs = settings.stallTimeoutMs
+    request.connectTimeoutMs = settings.connectTimeoutMs
+    return request
+  }
+
+  /// RFC 9110 section 8.8.3: the quotes belong to the syntax, not to the tag's bytes.
+  private static func bare(_ etag: String) -> String {
+    etag.count >= 2 && etag.hasPrefix("\"") && etag.hasSuffix("\"") ? String(etag.dropFirst().dropLast()) : etag
+  }
+}

@@ -1,0 +1,41 @@
+import Answers
+import HTTP
+import TaskModel
+
+/// What storage means by its answer. Beyond the status, S3 and what looks like it name a code in an XML document, also
+/// under a 200.
+enum StorageAnswer {
+  /// nil for success.
+  static func failure(_ response: HTTPResponse, host: String) -> Failure? {
+    let byStatus = StatusMap.failure(response, host: host, from: .storage)
+    guard let code = errorCode(response.body) else { return byStatus }
+    func failure(_ failureCode: FailureCode, _ message: String, _ remedy: Remedy) -> Failure {
+      Failure(
+        failureCode, "\(host) \(message) (\(code))", remedy: remedy, httpStatus: response.status,
+        retryAfterMs: response.retryAfterMs)
+    }
+    switch code {
+    case "BadDigest", "XAmzContentSHA256Mismatch":
+      return failure(.integrityMismatch, "got other bytes than were exported", .restart)
+    case "ExpiredToken", "RequestExpired", "TokenRefreshRequired", "RequestTimeTooSkewed", "InvalidToken":
+      return failure(.forbidden, "does not accept the upload credential any more", .refreshCredential)
+    case "RequestTimeout": return failure(.timedOut, "waited too long for the request", .retry)
+    case "InternalError", "ServiceUnavailable", "SlowDown", "OperationAborted", "ConditionalRequestConflict":
+      return failure(.unavailable, "is out of order at the moment", .retry)
+    default: return byStatus ?? failure(.rejected, "answered with an error", .giveUp)
+    }
+  }
+
+  /// The text of `<Code>` in a document whose root is `<Error>`; a short word, else nil.
+  static func errorCode(_ body: [UInt8]) -> String? {
+    guard body.first(where: { $0 > 0x20 }) == UInt8(ascii: "<") else { return nil }
+    let text = String(decoding: body.prefix(4_096), as: UTF8.self)
+    guard let root = text.firstRange(of: "<Error>"), !text[..<root.lowerBound].contains("<html"),
+      let open = text[root.upperBound...].firstRange(of: "<Code>"),
+      let close = text[open.upperBound...].firstRange(of: "</Code>")
+    else { return nil }
+    let code = text[open.upperBound..<close.lowerBound]
+    return (1...64).contains(code.count) && code.allSatisfy { $0.isASCII && $0.isLetter || $0.isNumber }
+      ? String(code) : nil
+  }
+}

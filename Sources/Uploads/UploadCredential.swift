@@ -1,0 +1,59 @@
+import HTTP
+import JSON
+
+/// The right to upload one resource, as the business service gave it (design section 11).
+enum UploadCredential: Sendable, Hashable {
+  case put(PutCredential)
+  /// A protocol that this version does not speak, by its name.
+  case unknown(String)
+}
+
+struct PutCredential: Sendable, Hashable {
+  var url: String
+  var headers: [HTTPHeader]
+  var publicUrl: String
+}
+
+/// One answer of the service: credentials by resource index.
+struct CredentialAnswer: Sendable, Hashable {
+  /// Milliseconds since 1970.
+  var expiresAt: Int64?
+  var uploads: [Int: UploadCredential]
+
+  /// Unknown members are let pass: a service may say more than this version understands.
+  /// - Throws: `JSONShapeError`.
+  static func parse(_ value: JSONValue) throws(JSONShapeError) -> CredentialAnswer {
+    var fields = try JSONReader(value).object()
+    var answer = CredentialAnswer(expiresAt: try fields.optional("expiresAt")?.int(), uploads: [:])
+    for reader in try fields.required("uploads").array() {
+      var upload = try reader.object()
+      let indexReader = try upload.required("index")
+      let index = Int(try indexReader.int(in: 0...9_999))
+      guard answer.uploads[index] == nil else { throw indexReader.error("resource \(index) is named twice") }
+      let name = try upload.required("protocol").nonEmptyString()
+      answer.uploads[index] = name == "put" ? .put(try PutCredential.parse(&upload)) : .unknown(name)
+    }
+    return answer
+  }
+}
+
+extension PutCredential {
+  fileprivate static func parse(_ fields: inout JSONFields) throws(JSONShapeError) -> PutCredential {
+    let url = try webURL(fields.required("url"))
+    var headers: [HTTPHeader] = []
+    if let reader = fields.optional("headers") {
+      for (name, value) in try reader.members() { headers.append(HTTPHeader(name, try value.string())) }
+    }
+    let publicUrl = try fields.optional("publicUrl")?.nonEmptyString()
+    return PutCredential(
+      url: url, headers: headers, publicUrl: publicUrl ?? String(url.prefix { $0 != "?" && $0 != "#" }))
+  }
+
+  private static func webURL(_ reader: JSONReader) throws(JSONShapeError) -> String {
+    let text = try reader.nonEmptyString()
+    guard text.lowercased().hasPrefix("http://") || text.lowercased().hasPrefix("https://") else {
+      throw reader.error("must be an http or https URL")
+    }
+    return text
+  }
+}
