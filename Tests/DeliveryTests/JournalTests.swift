@@ -132,6 +132,24 @@ struct JournalTests {
     #expect(try ids() == ["a", "c"])
   }
 
+  /// Wants a file system of 1 MiB, as of `mount -t tmpfs -o size=1m`, at the path in TASKCENTER_SMALL_DISK.
+  @Test(
+    "a full disk is named, and leaves no torn line",
+    .enabled(if: ProcessInfo.processInfo.environment["TASKCENTER_SMALL_DISK"] != nil))
+  func diskFull() async throws {
+    let disk = try #require(ProcessInfo.processInfo.environment["TASKCENTER_SMALL_DISK"])
+    let path = disk + "/sent.jsonl"
+    defer { unlink(path) }
+    var task = sampleTask(id: "big")
+    task.payload = ["text": .string(String(repeating: "x", count: 2_000_000))]
+    let big = task
+    _ = try await service(path).deliver(sampleTask(id: "a"), mode: .send)
+    let before = try Data(contentsOf: URL(fileURLWithPath: path))
+    let found = await failure { try await service(path).deliver(big, mode: .send) }
+    #expect(found?.code == .diskFull && found?.outcomeUnknown == false)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+  }
+
   @Test("a place that is no file is a failure that says so")
   func noFile() async throws {
     let found = await failure { try await service(folder.path).deliver(sampleTask(), mode: .send) }

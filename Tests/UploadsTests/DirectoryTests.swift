@@ -69,6 +69,19 @@ struct DirectoryTests {
     #expect(found?.message.contains("Not a directory") == true)
   }
 
+  /// Wants a file system of 1 MiB, as of `mount -t tmpfs -o size=1m`, at the path in TASKCENTER_SMALL_DISK.
+  @Test(
+    "a full disk is named, and what was begun is gone",
+    .enabled(if: ProcessInfo.processInfo.environment["TASKCENTER_SMALL_DISK"] != nil))
+  func diskFull() async throws {
+    let disk = try #require(ProcessInfo.processInfo.environment["TASKCENTER_SMALL_DISK"])
+    let fixture = try Fixture(sizes: [3_000_000])
+    let session = try fixture.service(.directory(path: disk + "/out")).session(for: fixture.task)
+    let found = await failure { try await session.upload(fixture.task.resources[0], of: fixture.task) { _ in } }
+    #expect(found?.code == .diskFull)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: disk + "/out/me/feedPost/0190-task") == [])
+  }
+
   @Test("a destination that the config does not name is a failure")
   func unknownDestination() async throws {
     var fixture = try Fixture(sizes: [10])

@@ -108,6 +108,21 @@ struct PutTests {
     #expect(try server.log().map(\.method) == ["POST", "PUT", "POST", "PUT"])
   }
 
+  @Test("a renewal that fails for a moment does not make the next refusal final")
+  func failedRenewal() async throws {
+    let fixture = try Fixture(sizes: [10])
+    try server.rules(
+      #"""
+      [\#(issuing([0], path: "old")), {"match":"PUT /old","times":0,"status":403}, {"match":"POST","status":503},
+       \#(issuing([0], path: "new"))]
+      """#)
+    let session = try fixture.service(target).session(for: fixture.task)
+    let first = await failure { try await session.upload(fixture.task.resources[0], of: fixture.task) { _ in } }
+    #expect(first?.code == .unavailable && first?.remedy == .retry)
+    let second = try await session.upload(fixture.task.resources[0], of: fixture.task) { _ in }
+    #expect(second.url == server.url + "/new/0")
+  }
+
   @Test("a credential that is about to expire is renewed before the next upload")
   func expiry() async throws {
     let fixture = try Fixture(sizes: [10, 20])
