@@ -1,0 +1,97 @@
+import Foundation
+import Glibc
+import HTTP
+import Platform
+import TaskTestSupport
+import Testing
+
+@Suite("The HTTP client on a broken network")
+struct BrokenNetworkTests {
+  let folder: TemporaryFolder
+  let server: TestServer
+  let client = HTTPClient()
+
+  init() throws {
+    folder = try TemporaryFolder()
+    server = try TestServer()
+  }
+
+  private func request(_ url: String, size: Int = 20_000_000) throws -> HTTPRequest {
+    let path = try folder.write(.sample(size), to: "body")
+    let body = FileBody(try OpenFile(path: path, flags: O_RDONLY), length: Int64(size))
+    var request = HTTPRequest("PUT", url: url + "/a", body: .file(body))
+    request.stallTimeoutMs = 300
+    return request
+  }
+
+  @Test("a connection cut in the middle is lost, and the request may have arrived", arguments: ["cut", "reset"])
+  func cut(_ how: String) async throws {
+    let proxy = try FlakyProxy(targetPort: server.port, rule: "\(how)=3000000")
+    let request = try request(proxy.url)
+    let found = await error { try await client.send(request) }
+    #expect(found?.code == .connectionLost)
+    #expect(found?.requestMayHaveArrived == true)
+    #expect(found?.isOffline == false)
+    #expect(try proxy.bodyBytes() == 3_000_000)
+    #expect(try await client.send(request).status == 201)
+  }
+
+  @Test("a stall in the middle of the body is noticed by our own clock")
+  func stall() async throws {
+    let proxy = try FlakyProxy(targetPort: server.port, rule: "stall=2000000")
+    let request = try request(proxy.url)
+    #expect(await error { try await client.send(request) }?.code == .stalled)
+  }
+
+  @Test("a server that is silent after the body has stalled too")
+  func silent() async throws {
+    try server.rules(#"[{"match":"PUT","hang":true}]"#)
+    let request = try request(server.url, size: 10)
+    let found = await error { try await client.send(request) }
+    #expect(found?.code == .stalled)
+    #expect(found?.requestMayHaveArrived == true)
+  }
+
+  @Test("a slow link is not a stall, though it takes longer than the stall timeout")
+  func slow() async throws {
+    // Larger than what the kernels on the way keep, so that most of it has to wait for the link.
+    let proxy = try FlakyProxy(targetPort: server.port, rule: "rate=12000000")
+    var request = try request(proxy.url, size: 24_000_000)
+    request.stallTimeoutMs = 1_500
+    #expect(try await client.send(request).status == 201)
+  }
+
+  @Test("a lost answer says that the request may have arrived, and it has")
+  func lostAnswer() async throws {
+    let proxy = try FlakyProxy(targetPort: server.port, rule: "eatreply=1")
+    let request = try request(proxy.url, size: 1_000)
+    let found = await error { try await client.send(request) }
+    #expect(found?.code == .connectionLost)
+    #expect(found?.requestMayHaveArrived == true)
+    #expect(try server.log().count == 1)
+  }
+
+  @Test("the total timeout ends what still moves")
+  func total() async throws {
+    let proxy = try FlakyProxy(targetPort: server.port, rule: "rate=10000")
+    var request = try request(proxy.url, size: 1_000_000)
+    request.stallTimeoutMs = 60_000
+    request.totalTimeoutMs = 400
+    #expect(await error { try await client.send(request) }?.code == .timedOut)
+  }
+
+  @Test("nginx takes a file, by TLS with its own authority and not without")
+  func nginx() async throws {
+    let nginx = try ServerProcess("start-nginx.sh", [folder("nginx")])
+    #expect(try await client.send(try request("http://127.0.0.1:\(nginx.words[0])/put")).status == 201)
+    #expect(try folder.read("nginx/store/a") == .sample(20_000_000))
+    let secure = HTTPClient(HTTPClient.Settings(caFile: folder("nginx/ca.crt")))
+    #expect(try await secure.send(try request("https://localhost:\(nginx.words[1])/put")).status == 204)
+    let untrusted = try request("https://localhost:\(nginx.words[1])/put")
+    let found = await error { try await client.send(untrusted) }
+    #expect(found?.code == .tlsUntrusted)
+    #expect(found?.requestMayHaveArrived == false)
+    #expect(try await secure.send(try request("https://localhost:\(nginx.words[1])/moved307")).status == 204)
+    #expect(try await client.send(try request("http://127.0.0.1:\(nginx.words[0])/small")).status == 413)
+  }
+}

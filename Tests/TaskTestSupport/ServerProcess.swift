@@ -1,0 +1,58 @@
+import Foundation
+import Synchronization
+
+/// A server of Tests/Servers: lives as long as this object, and ends with the test process whatever happens to it,
+/// because it reads its standard input until the end.
+public final class ServerProcess: Sendable {
+  public struct NotReady: Error {
+    public let command: String
+  }
+
+  /// The words after `ready` in the line it says when it can be used.
+  public let words: [String]
+  private let input: FileHandle
+  private let process: ProcessBox
+
+  /// - Parameter script: a file name in Tests/Servers.
+  /// - Throws: `NotReady` where it ends without that line.
+  public init(_ script: String, _ arguments: [String] = []) throws {
+    let process = Process()
+    let output = Pipe()
+    let input = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [script.hasSuffix(".py") ? "python3" : "bash", Self.folder + "/" + script] + arguments
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+    self.process = ProcessBox(process: process)
+    self.input = input.fileHandleForWriting
+    guard let line = Self.firstLine(output.fileHandleForReading), line.hasPrefix("ready") else {
+      process.terminate()
+      throw NotReady(command: script)
+    }
+    words = line.split(separator: " ").dropFirst().map(String.init)
+  }
+
+  deinit {
+    try? input.close()
+    process.process.waitUntilExit()
+  }
+
+  private static var folder: String {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().path + "/Servers"
+  }
+
+  private static func firstLine(_ handle: FileHandle) -> String? {
+    var line = Data()
+    while let byte = try? handle.read(upToCount: 1), let first = byte.first {
+      if first == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+      line.append(first)
+    }
+    return nil
+  }
+}
+
+/// Sendable because only `deinit` uses it after the start.
+private struct ProcessBox: @unchecked Sendable {
+  let process: Process
+}

@@ -1,0 +1,43 @@
+public import Foundation
+
+/// A folder that goes with its last reference.
+public final class TemporaryFolder: Sendable {
+  public let path: String
+
+  public init() throws {
+    path = FileManager.default.temporaryDirectory.path + "/taskcenter-test-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// The path of `name` in it.
+  public func callAsFunction(_ name: String) -> String { path + "/" + name }
+
+  /// Writes a file and returns its path.
+  @discardableResult
+  public func write(_ content: Data, to name: String) throws -> String {
+    try content.write(to: URL(fileURLWithPath: self(name)))
+    return self(name)
+  }
+
+  public func read(_ name: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: self(name))) }
+}
+
+extension Data {
+  /// Bytes that look random and are the same in every run.
+  public static func sample(_ count: Int, seed: UInt64 = 1) -> Data {
+    var state = seed
+    var data = Data(capacity: count + 8)
+    while data.count < count {
+      // SplitMix64
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var word = state
+      word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+      word ^= word >> 31
+      Swift.withUnsafeBytes(of: word) { data.append(contentsOf: $0) }
+    }
+    return data.prefix(count)
+  }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import HTTP
+import JSON
+import TaskConfig
+import TaskModel
+import TaskTestSupport
+import Uploads
+
+/// A task with exports in a folder, and the service under test.
+struct Fixture {
+  let folder: TemporaryFolder
+  var task: SendTask
+
+  init(sizes: [Int], name: String = "my photo.jpg", account: String = "me") throws {
+    folder = try TemporaryFolder()
+    var resources: [Resource] = []
+    for (index, size) in sizes.enumerated() {
+      let path = try folder.write(.sample(size, seed: UInt64(index)), to: "export-\(index)")
+      let identity = SourceIdentity(size: 1, modifiedNs: 0, changedNs: 0, inode: 0)
+      var resource = Resource(
+        index: index, role: .image, source: .path("/secret/source"), name: name, sourceMime: "image/png",
+        identity: identity)
+      resource.export = ExportedFile(
+        file: "export-\(index)", mime: "image/jpeg", size: Int64(size), md5: try Self.sum("md5sum", path),
+        sha256: try Self.sum("sha256sum", path), width: 40, height: 30)
+      resource.state = .exported
+      resources.append(resource)
+    }
+    task = SendTask(
+      id: "0190-task", key: "key-1", account: account, kind: .feedPost, lane: "feed", destination: "d",
+      state: .uploading, urgency: .normal, resources: resources, createdAt: 0)
+    task.attempt = 2
+  }
+
+  func service(_ credential: CredentialSource, now: Int64 = 0) -> UploadService {
+    var config = Config()
+    config.uploads.stallTimeoutMs = 20_000
+    config.destinations["d"] = Destination(credential: credential, delivery: .journal(path: "/dev/null"))
+    return UploadService(config: config, http: HTTPClient(), exportsFolder: folder.path, now: { now })
+  }
+
+  private static func sum(_ program: String, _ path: String) throws -> String {
+    String(String(decoding: try Command.run(program, [path]), as: UTF8.self).prefix { $0 != " " })
+  }
+}
+
+/// The `Failure` that `body` throws, if it does.
+func failure(_ body: () async throws -> UploadResult) async -> Failure? {
+  do {
+    _ = try await body()
+    return nil
+  } catch {
+    return error as? Failure
+  }
+}
