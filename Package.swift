@@ -91,7 +91,18 @@ let package = Package(
       dependencies: ["Delivery", "HTTP", "JSON", "TaskConfig", "TaskModel", "TaskTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "DigestTests", dependencies: ["Digest", "Platform", "TaskTestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ExportProtocolTests", dependencies: ["ExportProtocol", "JSON", "TaskModel"], swiftSettings: strict),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Platform", "TaskTestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "MediaExportTests",
+      dependencies: [
+        "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "TaskModel", "taskcenter-export",
+      ], swiftSettings: strict),
+    .target(name: "TaskTestSupport", path: "Tests/TaskTestSupport", swiftSettings: strict),
+    .testTarget(
+      name: "UploadsTests",
+      dependencies: ["HTTP", "JSON", "TaskConfig", "TaskModel", "TaskTestSupport", "Uploads"], swiftSettings: strict),
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
     .testTarget(name: "TaskModelTests", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
     .testTarget(

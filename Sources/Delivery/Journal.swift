@@ -47,7 +47,7 @@ struct Journal: Sendable {
     let cause: SystemError
   }
 
-  private func sync(_ file: OpenFile) throws {
+  private func sync(_ file: OpenFile) throws(Unsure) {
     do {
       try file.sync()
     } catch {
@@ -64,10 +64,10 @@ struct Journal: Sendable {
       let isNew = access(path, F_OK) != 0
       let file = try OpenFile(path: path, flags: O_RDWR | O_CREAT | O_APPEND)
       try lock(file, flag)
-      guard try file.status().isRegular else { throw SystemError("open", number: EINVAL) }
-      let opened = try file.status().inode
-      let isStillThere = (try? FileStatus.of(path: path))?.inode == opened
-      guard isStillThere else { continue }
+      let status = try file.status()
+      guard status.isRegular else { throw SystemError("open", number: EINVAL) }
+      guard let named = try? FileStatus.of(path: path), named.inode == status.inode, named.device == status.device
+      else { continue }
       if isNew { try Folder.sync(folder) }
       return file
     }

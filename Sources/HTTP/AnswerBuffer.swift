@@ -32,6 +32,8 @@ struct AnswerBuffer {
     return true
   }
 
+  var hasRetryAfter: Bool { headers.contains { $0.name.lowercased() == "retry-after" } }
+
   func failure(limit: Int) -> HTTPError? {
     isTooLarge ? HTTPError(.responseTooLarge, "the answer is longer than \(limit) bytes") : nil
   }

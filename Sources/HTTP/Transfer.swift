@@ -85,10 +85,10 @@ final class Transfer {
     if status == 307 || status == 308, let location = EasyInfo.redirectURL(easy) {
       return Result { () throws(HTTPError) in try follow(to: location) }.map { .redirected }
     }
-    return .success(
-      .final(
-        HTTPResponse(
-          status: status, headers: answer.headers, body: answer.body, retryAfterMs: EasyInfo.retryAfterMs(easy))))
+    let retryAfterMs = answer.hasRetryAfter ? EasyInfo.retryAfterMs(easy) : nil
+    let response = HTTPResponse(
+      status: status, headers: answer.headers, body: answer.body, retryAfterMs: retryAfterMs)
+    return .success(.final(response))
   }
 
   private func follow(to location: String) throws(HTTPError) {

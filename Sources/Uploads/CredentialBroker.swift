@@ -95,7 +95,11 @@ actor CredentialBroker {
   private func end(_ generation: Int, _ result: Result<Issue, any Error>) {
     guard request?.generation == generation else { return }
     request = nil
-    if case .success(let issue) = result { current = issue }
+    switch result {
+    case .success(let issue): current = issue
+    // Nothing fresh came, so nothing fresh was refused: the next refusal may ask again.
+    case .failure: hasRenewedInVain = false
+    }
     let all = waiters
     waiters = [:]
     for continuation in all.values { continuation.resume(with: result) }
@@ -107,5 +111,6 @@ actor CredentialBroker {
     guard waiters.isEmpty, let request else { return }
     request.task.cancel()
     self.request = nil
+    hasRenewedInVain = false
   }
 }
