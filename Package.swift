@@ -14,6 +14,9 @@ let package = Package(
   targets: [
     // MARK: Programs
     .executableTarget(
+      name: "taskcenter", dependencies: ["JSON", "JSONRPC", "Platform", "TaskModel", "TaskProtocol"],
+      path: "clients/taskcenter", swiftSettings: strict),
+    .executableTarget(
       name: "taskcenter-export", dependencies: ["ExportProtocol", "JSON", "LogArchive", "MediaExport", "TaskModel"],
       swiftSettings: strict),
     .executableTarget(

@@ -10,11 +10,28 @@ public enum ChildProcess {
   public static func spawn(
     _ program: String, _ arguments: [String], descriptorZero: Int32
   ) throws(SystemError) -> Int32 {
+    try spawn(program, arguments, descriptors: [(descriptorZero, 0), (2, 1)], flags: 0)
+  }
+
+  /// Starts `program` in a session of its own, which no terminal's signals reach and which outlives this process.
+  /// - Throws: `SystemError`.
+  public static func spawnDetached(
+    _ program: String, _ arguments: [String], input: OpenFile, output: OpenFile, errors: OpenFile
+  ) throws(SystemError) -> Int32 {
+    let descriptors = [(input.descriptor, Int32(0)), (output.descriptor, 1), (errors.descriptor, 2)]
+    return try spawn(program, arguments, descriptors: descriptors, flags: Int16(newSession))
+  }
+
+  /// POSIX_SPAWN_SETSID of <spawn.h>, which shows it only with _GNU_SOURCE.
+  private static let newSession: Int32 = 0x80
+
+  private static func spawn(
+    _ program: String, _ arguments: [String], descriptors: [(from: Int32, to: Int32)], flags: Int16
+  ) throws(SystemError) -> Int32 {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, descriptorZero, 0)
-    posix_spawn_file_actions_adddup2(&actions, 2, 1)
+    for (from, to) in descriptors { posix_spawn_file_actions_adddup2(&actions, from, to) }
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -24,7 +41,8 @@ public enum ChildProcess {
     sigemptyset(&none)
     posix_spawnattr_setsigdefault(&attributes, &all)
     posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK))
+    posix_spawnattr_setflags(
+      &attributes, flags | Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK))
     var vector: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
     defer { for argument in vector { free(argument) } }
     var process = Int32()
@@ -47,5 +65,30 @@ public enum ChildProcess {
       }
       usleep(2_000)
     }
+  }
+}
+
+/// Both ends of a new pipe, closed on exec.
+public struct Pipe: Sendable {
+  public let read: OpenFile
+  public let write: OpenFile
+
+  /// - Throws: `SystemError`.
+  public init() throws(SystemError) {
+    var ends: [Int32] = [-1, -1]
+    _ = try systemCall("pipe") { pipe(&ends) }
+    read = OpenFile(owning: ends[0])
+    write = OpenFile(owning: ends[1])
+    for end in ends { _ = try systemCall("fcntl") { fcntl(end, F_SETFD, FD_CLOEXEC) } }
+  }
+}
+
+/// Becoming another program.
+public enum Exec {
+  /// Returns only where it did not work, with the reason.
+  public static func replace(_ program: String, _ arguments: [String]) -> SystemError {
+    var vector: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+    execv(program, &vector)
+    return SystemError.last("execv")
   }
 }
