@@ -11,7 +11,7 @@ PACKAGES := libsqlite3-dev libcurl4-openssl-dev libssl-dev libavformat-dev libav
   libswscale-dev libswresample-dev libvips-dev libarchive-dev pkg-config \
   ffmpeg libvips-tools libimage-exiftool-perl libheif-examples nginx-light curl openssl unzip python3 procps
 
-.PHONY: help setup check-swift build demo test test-python test-swift test-all bench install uninstall clean format lint
+.PHONY: help setup check-swift build demo test test-python test-swift test-end-to-end test-all bench install uninstall clean format lint
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -39,13 +39,17 @@ build: setup check-swift ## release build of the three programs into .build/rele
 demo: build ## send media, then kill the engine in the middle (your own: FILES="a.jpg b.mp4")
 	@$(PYTHON) Tests/Demo/demo.py $(FILES)
 
-test: setup lint test-python test-swift ## what CI runs: lint, the servers' tests, swift test
+test: setup lint test-python test-swift test-end-to-end ## what CI runs: lint, the servers' tests, swift test
 
 test-python:
 	$(PYTHON) Tests/Servers/test_business_service.py
 
 test-swift: check-swift
 	$(SWIFT) test -j $(JOBS)
+
+test-end-to-end: check-swift
+	$(SWIFT) build -j $(JOBS)
+	cd Tests/EndToEnd && $(PYTHON) run.py
 
 test-all: test demo ## tests, release build and demo
 
@@ -66,4 +70,4 @@ format: check-swift ## rewrite the Swift files in the one style
 	$(SWIFT) format -i -r Sources Tests Package.swift
 
 lint: check-swift ## say what is not in that style
-	$(SWIFT) format lint --strict -r Sources Tests Package.swift
+	$(SWIFT) format lint --strict -r Sources Tests clients schema Package.swift

@@ -41,7 +41,8 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "ExportProtocol", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
     .target(
-      name: "Exports", dependencies: ["Digest", "ExportProtocol", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
+      name: "Exports",
+      dependencies: ["Digest", "ExportProtocol", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
       swiftSettings: strict),
     .target(name: "LogArchive", dependencies: ["Archive", "ExportProtocol", "TaskModel"], swiftSettings: strict),
     .target(

@@ -298,20 +298,22 @@ extension TaskStateMachine {
   private mutating func stepFailed(_ index: Int, _ failure: Failure) -> [TaskAction] {
     guard isCurrent(index) else { return [] }
     let failure = failure.at(resource: index)
+    // What was exported is not what lies there any more: only a new export helps.
+    let removal = failure.code == .integrityMismatch ? dropExport(of: index) : nil
     let step: TaskAction = task.resources[index].export == nil ? .export(index) : .upload(index)
     let isHiccup = !failure.isPermanent && !failure.isOffline && failure.retryAfterMs == nil
     if isHiccup, task.resources[index].repeats < policy.resourceRetries {
       task.resources[index].repeats += 1
-      return [step]
+      return [removal, step].compactMap { $0 }
     }
     task.resources[index].failure = failure
     move(index, to: .failed, because: failure)
     if failure.isPermanent, task.partial == .fail {
       fail(failure)
-      return [.stopWork]
+      return [.stopWork] + [removal].compactMap { $0 }
     }
     // The others go on; `workEnded` judges. Without this one, the rest may be complete.
-    return startUploads([])
+    return [removal].compactMap { $0 } + startUploads([])
   }
 
   private mutating func workEnded() -> [TaskAction] {

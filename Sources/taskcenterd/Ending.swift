@@ -59,9 +59,11 @@ final class Ending: Sendable {
 
   private func endIfIdle() {
     guard let engine else { return begin() }
-    Task { await engine.whenIdle { [self] in
-      if service?.sessions.count == 0 { begin() }
-    } }
+    Task {
+      await engine.whenIdle { [self] in
+        if service?.sessions.count == 0 { begin() }
+      }
+    }
   }
 
   /// Stops the work, saves, and ends the process.

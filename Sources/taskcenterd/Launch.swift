@@ -1,6 +1,6 @@
+import Delivery
 import Dispatch
 import Exports
-import Delivery
 import Glibc
 import HTTP
 import JSON

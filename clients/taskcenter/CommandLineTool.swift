@@ -15,10 +15,12 @@ protocol Command {
 enum CommandLineTool {
   static let version = "0.1.0"
 
-  static let commands: [any Command.Type] = [
-    Send.self, List.self, Show.self, Watch.self, Cancel.self, Retry.self, Delete.self, Status.self, Serve.self,
-    Completion.self,
-  ]
+  static var commands: [any Command.Type] {
+    [
+      Send.self, List.self, Show.self, Watch.self, Cancel.self, Retry.self, Delete.self, Status.self, Serve.self,
+      Completion.self,
+    ]
+  }
 
   static let help = """
     usage: taskcenter COMMAND [ARGUMENTS]
@@ -135,7 +137,9 @@ enum TaskNames {
     case 1: return found[0]
     case 0: throw Stop(status: Exit.usage, message: "there is no task \"\(word)\"; see: taskcenter list")
     default:
-      throw Stop(status: Exit.usage, message: "\"\(word)\" fits \(found.count) tasks: \(found.prefix(4).joined(separator: ", "))")
+      throw Stop(
+        status: Exit.usage, message: "\"\(word)\" fits \(found.count) tasks: \(found.prefix(4).joined(separator: ", "))"
+      )
     }
   }
 }

@@ -71,7 +71,7 @@ final class EngineConnection: Sendable {
     var arguments = ["taskcenterd", "--linger"]
     if let store = settings.store { arguments += ["--store", store] }
     if let config = settings.config { arguments += ["--config", config] }
-    do {
+    do throws(SystemError) {
       let toEngine = try Pipe()
       let fromEngine = try Pipe()
       let errors = try Pipe()
@@ -79,7 +79,7 @@ final class EngineConnection: Sendable {
         Paths.engineProgram, arguments, input: toEngine.read, output: fromEngine.write, errors: errors.write)
       let connection = try EngineConnection(input: fromEngine.read, output: toEngine.write, process: process)
       return (connection, ErrorText(errors.read))
-    } catch let error as SystemError {
+    } catch {
       throw Stop(
         status: Exit.unavailable,
         message: "the engine \(Paths.engineProgram) can't be started: \(error.reason); is taskcenter installed whole?")

@@ -52,7 +52,8 @@ final class Follow: Sendable {
       throw Stop(status: Exit.interrupted, message: "")
     }
     if !followsAll, tasks.contains(where: { !isFinal($0) }) {
-      throw Stop(status: Exit.tryAgain, message: "the engine has ended before the task; it goes on when the engine runs")
+      throw Stop(
+        status: Exit.tryAgain, message: "the engine has ended before the task; it goes on when the engine runs")
     }
     return tasks
   }

@@ -69,17 +69,24 @@ enum Send: Command {
     } catch let error as RPCError {
       guard let pointer = error.data?["pointer"]?.string else { throw error }
       // The engine speaks of places in the request; the person gave files and options.
-      let reason = error.message.hasPrefix(pointer + ": ") ? String(error.message.dropFirst(pointer.count + 2)) : error.message
+      let reason =
+        error.message.hasPrefix(pointer + ": ") ? String(error.message.dropFirst(pointer.count + 2)) : error.message
       let isSource = error.data?["code"]?.string == "invalidSource"
-      throw Stop(status: isSource ? Exit.badInput : Exit.usage, message: place(pointer, submission) + reason)
+      throw Stop(status: isSource ? Exit.badInput : Exit.usage, message: sentence(place(pointer, submission), reason))
     }
+  }
+
+  private static func sentence(_ place: String, _ reason: String) -> String {
+    place.isEmpty || reason.contains(place) ? reason : "\(place): \(reason)"
   }
 
   private static func place(_ pointer: String, _ submission: Submission) -> String {
     let parts = pointer.split(separator: "/")
     guard parts.count >= 2, parts[0] == "resources", let index = Int(parts[1]) else { return "" }
-    let paths = submission.resources.count == 1 ? submission.resources[0].source.paths : submission.resources.flatMap(\.source.paths)
+    let paths =
+      submission.resources.count == 1
+      ? submission.resources[0].source.paths : submission.resources.flatMap(\.source.paths)
     let number = parts.last.flatMap { Int($0) } ?? index
-    return paths.indices.contains(number) ? "\(paths[number]): " : ""
+    return paths.indices.contains(number) ? paths[number] : ""
   }
 }
