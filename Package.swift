@@ -89,6 +89,7 @@ let package = Package(
     .target(name: "TaskModel", dependencies: ["JSON"], swiftSettings: strict),
 
     // MARK: Tests
+    .testTarget(name: "ArchitectureTests", dependencies: ["TaskModel"], swiftSettings: strict),
     .testTarget(name: "AnswersTests", dependencies: ["Answers", "HTTP", "JSON", "TaskModel"], swiftSettings: strict),
     .testTarget(
       name: "DeliveryTests",
