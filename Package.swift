@@ -75,7 +75,8 @@ let package = Package(
     // MARK: C modules
     .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    // Without pkgConfig, which would link libcurl: it is loaded at the first request (shim.h says why).
+    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(
       name: "CFFmpeg", pkgConfig: "libavfilter",
       providers: [.apt(["libavcodec-dev", "libavfilter-dev", "libavformat-dev", "libavutil-dev"])]),

@@ -6,7 +6,7 @@ enum CurlFailure {
   ///   - host: the only part of the URL that a message may hold.
   ///   - hasConnected: whether bytes of the request went out.
   static func error(_ code: CURLcode, host: String, hasConnected: Bool) -> HTTPError {
-    let text = String(cString: curl_easy_strerror(code))
+    let text = String(cString: tc_curl_easy_strerror(code))
     return HTTPError(
       word(code, hasConnected: hasConnected), "\(host): \(text)", requestMayHaveArrived: hasConnected)
   }

@@ -52,7 +52,7 @@ enum EasyOptions {
       // "Name:" would mean: do not send it.
       lines.append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
     }
-    return lines.reduce(nil) { list, line in curl_slist_append(list, line) ?? list }
+    return lines.reduce(nil) { list, line in tc_curl_slist_append(list, line) ?? list }
   }
 
   private static let secretNames: Set<String> = ["authorization", "cookie", "proxy-authorization"]

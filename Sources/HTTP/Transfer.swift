@@ -39,7 +39,7 @@ final class Transfer {
     _ exchange: Exchange, _ continuation: ResponseContinuation, _ settings: HTTPClient.Settings,
     _ sockets: SocketRegistry, nowMs: Int64
   ) {
-    guard let easy = curl_easy_init() else { return nil }
+    guard let easy = tc_curl_easy_init() else { return nil }
     self.exchange = exchange
     self.continuation = continuation
     self.easy = easy
@@ -56,13 +56,13 @@ final class Transfer {
   }
 
   deinit {
-    curl_easy_cleanup(easy)
-    curl_slist_free_all(headerList)
+    tc_curl_easy_cleanup(easy)
+    tc_curl_slist_free_all(headerList)
   }
 
   private func aim(at url: String, withSecrets: Bool) {
     self.url = url
-    curl_slist_free_all(headerList)
+    tc_curl_slist_free_all(headerList)
     headerList = EasyOptions.headerList(request.headers, withSecrets: withSecrets)
     _ = tc_curl_set_string(easy, CURLOPT_URL, url)
     _ = tc_curl_set_list(easy, CURLOPT_HTTPHEADER, headerList)

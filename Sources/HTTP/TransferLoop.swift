@@ -37,7 +37,7 @@ final class TransferLoop: Sendable {
 
   /// - Throws: `HTTPError` where the system has no memory or thread left.
   static func launch(settings: HTTPClient.Settings) throws(HTTPError) -> TransferLoop {
-    guard globalInit == CURLE_OK, let multi = curl_multi_init() else {
+    guard globalInit == CURLE_OK, let multi = tc_curl_multi_init() else {
       throw HTTPError(.outOfResources, "libcurl could not be set up")
     }
     // Keep-alive connections beyond this many are closed, the oldest first.
@@ -46,7 +46,7 @@ final class TransferLoop: Sendable {
     do {
       try OwnThread.start(name: "http") { loop.run(settings) }
     } catch {
-      curl_multi_cleanup(multi)
+      tc_curl_multi_cleanup(multi)
       throw HTTPError(.outOfResources, "no thread for the network: \(error.reason)")
     }
     return loop
@@ -92,10 +92,10 @@ final class TransferLoop: Sendable {
       // Whoever waits for an answer keeps the client alive, so nothing can be under way here.
       if isStopping { break }
       let waitMs = transfers.perform()
-      curl_multi_poll(multi.raw, nil, 0, Int32(clamping: waitMs), nil)
+      tc_curl_multi_poll(multi.raw, nil, 0, Int32(clamping: waitMs), nil)
     }
     // Closes the kept connections, which the registry has to hear of.
-    withExtendedLifetime(sockets) { _ = curl_multi_cleanup(multi.raw) }
+    withExtendedLifetime(sockets) { _ = tc_curl_multi_cleanup(multi.raw) }
   }
 }
 
@@ -103,5 +103,5 @@ final class TransferLoop: Sendable {
 /// thread; the loop frees it after `stop`, which is called within the lock and after which nobody posts.
 private struct MultiHandle: @unchecked Sendable {
   let raw: UnsafeMutableRawPointer
-  func wake() { curl_multi_wakeup(raw) }
+  func wake() { tc_curl_multi_wakeup(raw) }
 }

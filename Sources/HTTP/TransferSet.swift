@@ -20,7 +20,7 @@ final class TransferSet {
       return continuation.resume(throwing: HTTPError(.outOfResources, "libcurl could not set up a transfer"))
     }
     transfers[transfer.easy] = transfer
-    curl_multi_add_handle(multi, transfer.easy)
+    tc_curl_multi_add_handle(multi, transfer.easy)
   }
 
   func cancel(_ exchange: Exchange) {
@@ -32,18 +32,18 @@ final class TransferSet {
   /// - Returns: milliseconds until the next look, where nothing happens before.
   func perform() -> Int64 {
     var running: Int32 = 0
-    curl_multi_perform(multi, &running)
+    tc_curl_multi_perform(multi, &running)
     var hasRestarted = false
     var left: Int32 = 0
-    while let message = curl_multi_info_read(multi, &left) {
+    while let message = tc_curl_multi_info_read(multi, &left) {
       guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
         let transfer = transfers[easy]
       else { continue }
       switch transfer.outcome(of: message.pointee.data.result) {
       case .success(.final(let response)): end(transfer, .success(response))
       case .success(.redirected):
-        curl_multi_remove_handle(multi, easy)
-        curl_multi_add_handle(multi, easy)
+        tc_curl_multi_remove_handle(multi, easy)
+        tc_curl_multi_add_handle(multi, easy)
         hasRestarted = true
       case .failure(let error): end(transfer, .failure(error))
       }
@@ -66,7 +66,7 @@ final class TransferSet {
   /// The one place where a continuation is resumed after its start.
   private func end(_ transfer: Transfer, _ result: Result<HTTPResponse, any Error>) {
     transfers[transfer.easy] = nil
-    curl_multi_remove_handle(multi, transfer.easy)
+    tc_curl_multi_remove_handle(multi, transfer.easy)
     if case .success = result { transfer.reportAllSent() }
     transfer.continuation.resume(with: result)
   }
