@@ -57,7 +57,11 @@ enum Handlers {
     case PauseTask.method: return try slow(call) { (request: PauseTask) in try await engine.pause(request.id) }
     case WaitTask.method:
       return try slow(call) { (request: WaitTask) in
-        try await engine.wait(for: request.id, timeoutMs: request.timeoutMs)
+        do {
+          return try await engine.wait(for: request.id, timeoutMs: request.timeoutMs)
+        } catch is CancellationError where session.isDraining {
+          return try await engine.task(request.id)
+        }
       }
     case DeleteTask.method:
       let request: DeleteTask = try decode(call.params)

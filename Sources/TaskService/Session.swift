@@ -1,3 +1,4 @@
+import Dispatch
 import JSON
 import JSONRPC
 public import Platform
@@ -16,6 +17,7 @@ public final class Session: Sendable {
 
   private struct State {
     var inFlight = 0
+    var isDraining = false
     var hasEnded = false
     var whenQuiet: [@Sendable () -> Void] = []
     /// Requests that `$/cancelRequest` can reach.
@@ -25,24 +27,28 @@ public final class Session: Sendable {
   let service: Service
   let output: Output
   private let input: OpenFile
+  private let drainMs: Int?
   private let state = Mutex(State())
   private let queue: AsyncStream<@Sendable () async -> Void>.Continuation
   private let onEnd: @Sendable (Session) -> Void
 
   /// - Parameters:
+  ///   - drainMs: how long requests may still take after the end of the stream; nil: as long as it takes.
   ///   - onEnd: called once, when the front end's stream has ended and everything read has been answered, or when it is
   ///     lost.
   public init(
-    service: Service, input: OpenFile, output: OpenFile, onEnd: @escaping @Sendable (Session) -> Void
+    service: Service, input: OpenFile, output: OpenFile, drainMs: Int?,
+    onEnd: @escaping @Sendable (Session) -> Void
   ) {
     self.service = service
     self.input = input
+    self.drainMs = drainMs
     self.onEnd = onEnd
     let (stream, queue) = AsyncStream<@Sendable () async -> Void>.makeStream()
     self.queue = queue
     let lost = LostSignal()
     self.output = Output(output, onLoss: { lost.raise() })
-    lost.session = { [weak self] in self?.end(isLost: true) }
+    lost.session = { [weak self] in self?.end() }
     Task { for await work in stream { await work() } }
   }
 
@@ -147,7 +153,22 @@ public final class Session: Sendable {
 
   // MARK: Ending
 
-  private func inputEnded() { whenQuiet { [self] in output.whenDrained { [self] in end(isLost: false) } } }
+  private func inputEnded() {
+    let isFirst = state.withLock { state in
+      defer { state.isDraining = true }
+      return !state.isDraining
+    }
+    guard isFirst else { return }
+    whenQuiet { [self] in output.whenDrained { [self] in end() } }
+    guard let drainMs else { return }
+    let queue = DispatchQueue.global()
+    queue.asyncAfter(deadline: .now() + .milliseconds(drainMs)) { [weak self] in self?.cancelWaiting() }
+    // A front end that does not read its answers does not keep the engine.
+    queue.asyncAfter(deadline: .now() + .milliseconds(2 * drainMs)) { [weak self] in self?.end() }
+  }
+
+  /// Nothing more is asked; what is still on its way is answered as well as it can be.
+  var isDraining: Bool { state.withLock { $0.isDraining } }
 
   private func whenQuiet(_ callback: @escaping @Sendable () -> Void) {
     let isQuiet = state.withLock { state in
@@ -158,10 +179,10 @@ public final class Session: Sendable {
     if isQuiet { callback() }
   }
 
-  /// Answers what still waits as it is now, for an engine that has to go.
-  func cancelWaiting() { for task in state.withLock({ Array($0.cancelable.values) }) { task.cancel() } }
+  /// Ends what still waits, so that it is answered with what is true now.
+  private func cancelWaiting() { for task in state.withLock({ Array($0.cancelable.values) }) { task.cancel() } }
 
-  private func end(isLost: Bool) {
+  private func end() {
     let isFirst = state.withLock { state in
       defer { state.hasEnded = true }
       return !state.hasEnded

@@ -22,7 +22,7 @@ final class Ending: Sendable {
   private let state = Mutex(State())
   private let linger: Bool
   private let log: Log
-  private let deadlineSeconds = 4
+  private let deadlineSeconds = 2
 
   init(linger: Bool, log: Log) {
     self.linger = linger

@@ -50,7 +50,8 @@ struct Launch {
 
   private func open(_ service: Service, _ folder: String, _ ending: Ending) throws {
     let main = Session(
-      service: service, input: OpenFile(owning: dup(0)), output: output, onEnd: { _ in ending.mainSessionEnded() })
+      service: service, input: OpenFile(owning: dup(0)), output: output,
+      drainMs: options.linger ? nil : Launch.drainMs, onEnd: { _ in ending.mainSessionEnded() })
     let engine = service.engine
     let log = log
     Task {
@@ -58,7 +59,8 @@ struct Launch {
         try await engine.start()
         try main.start()
         try Door.open(folder: folder) { connection in
-          let session = Session(service: service, input: connection, output: connection, onEnd: { _ in })
+          let session = Session(
+            service: service, input: connection, output: connection, drainMs: Launch.drainMs, onEnd: { _ in })
           do { try session.start() } catch { log(.error, "a caller can't be served: \(error)") }
         }
       } catch {
@@ -67,6 +69,9 @@ struct Launch {
       }
     }
   }
+
+  /// Twice this and the stop of the work stay within the 5 s of design section 3.
+  private static let drainMs = 1_000
 
   private func loadConfig() throws -> Config {
     do {

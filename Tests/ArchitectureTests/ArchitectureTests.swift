@@ -62,7 +62,8 @@ struct ArchitectureTests {
 
   @Test("every folder of Sources is in the picture")
   func complete() throws {
-    let folders = try FileManager.default.contentsOfDirectory(atPath: Sources.root.appendingPathComponent("Sources").path)
+    let folders = try FileManager.default.contentsOfDirectory(
+      atPath: Sources.root.appendingPathComponent("Sources").path)
     let swift = Set(folders.filter { !$0.hasPrefix("C") })
     #expect(swift.subtracting(Sources.allowed.keys) == [])
     let page = try String(contentsOf: Sources.root.appendingPathComponent("docs/modules.md"), encoding: .utf8)

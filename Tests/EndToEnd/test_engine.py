@@ -86,6 +86,19 @@ class Sessions(Line):
         self.assertEqual(sorted(answer["id"] for answer in answers), [0, 1, 2, 3, 4])
         self.assertTrue(all("result" in answer for answer in answers))
 
+    def test_a_wait_that_is_under_way_at_the_end_of_stdin_is_answered_with_what_is_true(self):
+        service = self.start_service()
+        service.faults({"match": {"method": "PUT"}, "action": "stall", "bytes": 20_000})
+        engine = self.start_engine(self.config(service))
+        task = self.submit(engine, "message", self.photos(1))
+        service.wait("PUT", "/objects", "held")
+        wait = {"jsonrpc": "2.0", "id": "w", "method": "task/wait", "params": {"id": task["id"]}}
+        engine.process.stdin.write(json.dumps(wait).encode() + b"\n")
+        engine.process.stdin.close()
+        answer = json.loads(engine.process.stdout.read().splitlines()[-1])
+        self.assertEqual((answer["id"], answer["result"]["task"]["state"]), ("w", "uploading"))
+        self.assertEqual(engine.process.wait(10), 0)
+
     def test_both_framings_are_answered_in_kind(self):
         body = b'{"jsonrpc":"2.0","id":"a","method":"engine/status"}'
         answer = self.exchange(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
