@@ -9,13 +9,17 @@ extension Engine {
   /// Takes up what is in the store and begins to work.
   /// - Throws: the store's error.
   public func start() async throws {
-    let unfinished = try await store.read { try $0.unfinishedTasks() }
-    let (counts, files) = try await store.read { (try $0.stateCounts(), try $0.exportFiles()) }
-    status.begin(with: counts)
-    parts.exporter.sweep(keeping: files)
-    for task in unfinished { agenda.update(task) }
-    let orphans = unfinished.filter { $0.state.isRunning }
-    for task in orphans { try await ledger.apply(.rescued, to: task.id) }
+    let found = store.inventory
+    parts.exporter.sweep(keeping: found.exportFiles)
+    for task in found.unfinished { agenda.update(task) }
+    let orphans = found.unfinished.filter { $0.state.isRunning }
+    for task in orphans {
+      do {
+        try await ledger.apply(.rescued, to: task.id)
+      } catch EngineError.notFound {
+        // A front end was quicker and has deleted it.
+      }
+    }
     if !orphans.isEmpty { parts.log(.info, "rescued \(orphans.count) tasks that a dead engine left") }
     Swift.Task { await runLoop() }
     scheduleEverything()

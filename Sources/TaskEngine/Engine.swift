@@ -77,6 +77,7 @@ public actor Engine {
       hub.publish(changes)
       inputs.yield(.committed(changes))
     }
+    status.begin(with: store.inventory.counts)
     ledger = TaskLedger(
       store: store, policy: parts.config.retry, clock: clock, uploader: parts.uploader, progress: progress)
     runner = TaskRunner(

@@ -1,5 +1,6 @@
 import Dispatch
 import SQLite
+public import TaskModel
 
 /// The owner of the SQLite handle: an actor on one serial queue, which lends its connection to closures.
 ///
@@ -11,6 +12,17 @@ public actor TaskStore {
   private let clock: @Sendable () -> Int64
   private let observer: @Sendable ([Change]) -> Void
   private var waiting: [any WaitingWrite] = []
+
+  /// What was in the store when it was opened: read before anybody can have written to it.
+  public nonisolated let inventory: Inventory
+
+  public struct Inventory: Sendable {
+    /// Everything that is not final, in submit order: what the engine has to do with.
+    public let unfinished: [SendTask]
+    public let counts: [TaskState: Int]
+    /// Export files that some task still refers to.
+    public let exportFiles: Set<String>
+  }
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -26,6 +38,10 @@ public actor TaskStore {
     connection.setBusyTimeout(milliseconds: 60_000)
     try connection.execute(script: "PRAGMA foreign_keys = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")
     try Migrator.migrate(connection)
+    let reading = StoreTransaction(connection, now: clock())
+    inventory = Inventory(
+      unfinished: try reading.unfinishedTasks(), counts: try reading.stateCounts(),
+      exportFiles: try reading.exportFiles())
     self.connection = connection
     self.clock = clock
     self.observer = observer

@@ -54,10 +54,11 @@ struct Launch {
       drainMs: options.linger ? nil : Launch.drainMs, onEnd: { _ in ending.mainSessionEnded() })
     let engine = service.engine
     let log = log
+    // Questions are answered at once; what is submitted meanwhile queues behind what the store holds.
+    try orRefuse(70, "stdin can't be read") { try main.start() }
     Task {
       do {
         try await engine.start()
-        try main.start()
         try Door.open(folder: folder) { connection in
           let session = Session(
             service: service, input: connection, output: connection, drainMs: Launch.drainMs, onEnd: { _ in })
