@@ -53,7 +53,8 @@ let package = Package(
       dependencies: ["JSON", "Platform", "SourceFiles", "TaskConfig", "TaskModel", "TaskStorage"],
       swiftSettings: strict),
     .target(
-      name: "TaskSchema", path: "schema", exclude: ["config.schema.json"], sources: ["TaskSchema.swift"], resources: [.embedInCode("v1_tasks.sql")],
+      name: "TaskSchema", path: "schema", exclude: ["config.schema.json"], sources: ["TaskSchema.swift"],
+      resources: [.embedInCode("v1_tasks.sql")],
       swiftSettings: strict),
     .target(
       name: "TaskStorage", dependencies: ["JSON", "Platform", "SQLite", "TaskModel", "TaskSchema"],
