@@ -2,7 +2,7 @@
 public enum TaskState: String, Sendable, CaseIterable {
   /// Kept, not sent. Next: queued, canceled.
   case draft
-  /// Its turn has not come yet. Next: exporting, paused, canceled, failed (expired).
+  /// Its turn has not come yet. Next: exporting, paused, canceled, failed (a cancel in doubt).
   case queued
   /// Resources are being made ready; the first ones may already go up. Next: uploading, retrying, failed, paused, canceled.
   case exporting

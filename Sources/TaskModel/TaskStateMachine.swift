@@ -393,12 +393,9 @@ extension TaskStateMachine {
 
   private mutating func deliveryFailed(_ failure: Failure) -> [TaskAction] {
     guard task.state == .delivering else { return [] }
-    // A refusal is the service's last word on this key; any other clear "no" speaks of this one request only.
-    if failure.isPermanent {
-      task.deliveriesInDoubt = 0
-    } else if !failure.outcomeUnknown {
-      task.deliveriesInDoubt -= 1
-    }
+    // A refusal is the service's last word on this key; any other clear "no" speaks of this one request only. What may
+    // have arrived stays in doubt, also where it can't be tried again now (a journal on a disk that is full).
+    if !failure.outcomeUnknown { task.deliveriesInDoubt = failure.isPermanent ? 0 : task.deliveriesInDoubt - 1 }
     if task.cancelRequested {
       if task.deliveriesInDoubt == 0 {
         move(to: .canceled)

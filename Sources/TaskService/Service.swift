@@ -15,13 +15,9 @@ public final class Service: Sendable {
   let runID: String
   let startedAt = SystemTime.monotonicMs()
   public let sessions = SessionList()
-  /// Ends the engine in an orderly way; called by `shutdown` and at the end of the main session.
-  let requestStop: @Sendable () -> Void
-
-  public init(engine: Engine, storeFolder: String, requestStop: @escaping @Sendable () -> Void) {
+  public init(engine: Engine, storeFolder: String) {
     self.engine = engine
     self.storeFolder = storeFolder
-    self.requestStop = requestStop
     runID = String(UInt64.random(in: .min ... .max), radix: 36)
   }
 

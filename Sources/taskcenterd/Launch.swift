@@ -42,7 +42,7 @@ struct Launch {
       engine.status.add(notice: notice)
       log(.error, notice)
     }
-    let service = Service(engine: engine, storeFolder: folder, requestStop: { ending.begin() })
+    let service = Service(engine: engine, storeFolder: folder)
     ending.engine = engine
     ending.service = service
     try open(service, folder, ending)

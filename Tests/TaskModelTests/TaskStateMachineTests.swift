@@ -196,6 +196,17 @@ struct TaskStateMachineTests {
     #expect(bench.task.deliveriesInDoubt == 1, "a clear no to the second says nothing of the first")
   }
 
+  @Test("a permanent failure that may have arrived all the same leaves the doubt, so that a retry is a resend")
+  func permanentInDoubt() throws {
+    var bench = Bench(resources: 1)
+    try bench.uploadEverything()
+    let unsure = Failure(.diskFull, "synced or not", remedy: .needsUser, outcomeUnknown: true)
+    try bench.tell(.deliveryStarted, .deliveryFailed(unsure))
+    #expect(bench.task.state == .failed)
+    try bench.tell(.retry([:]), .turnCame, .workEnded)
+    #expect(try bench.tell(.deliveryStarted) == [.deliver(.resend)])
+  }
+
   @Test("what is repeated after a lost answer has the same content, without what failed then")
   func sameContentInDoubt() throws {
     var bench = Bench(resources: 2, partial: .publish)
