@@ -67,7 +67,7 @@ clean: ## remove what was built, and the demo's files
 	rm -rf .build .demo
 
 format: check-swift ## rewrite the Swift files in the one style
-	$(SWIFT) format -i -r Sources Tests Package.swift
+	$(SWIFT) format -i -r Sources clients Tests Package.swift
 
 lint: check-swift ## say what is not in that style
 	$(SWIFT) format lint --strict -r Sources Tests clients schema Package.swift

@@ -1,5 +1,6 @@
 #pragma once
 #include <linux/fs.h>
+#include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -8,6 +9,7 @@
 // glibc shows these only with _GNU_SOURCE, which can't be set for modules that Swift has built already.
 extern ssize_t copy_file_range(int in, off_t *in_offset, int out, off_t *out_offset, size_t count, unsigned flags);
 extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 extern int pthread_setname_np(pthread_t thread, const char *name);
 
 /// Both at their descriptors' own positions. See copy_file_range(2).
@@ -16,6 +18,10 @@ static inline ssize_t tc_copy_file_range(int in, int out, size_t count) {
 }
 /// FICLONE is a macro of macros. See ioctl_ficlone(2).
 static inline int tc_clone_file(int in, int out) { return ioctl(out, FICLONE, in); }
+/// Closes every descriptor from `from` on in the child. Since glibc 2.34.
+static inline int tc_spawn_close_from(posix_spawn_file_actions_t *actions, int from) {
+  return posix_spawn_file_actions_addclosefrom_np(actions, from);
+}
 static inline void tc_set_thread_name(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 /// The next caller's descriptor, closed on exec. See accept4(2).

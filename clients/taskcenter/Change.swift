@@ -8,7 +8,8 @@ enum Change {
     _ words: [String], _ change: (String, EngineConnection) throws -> JSONValue?
   ) throws -> Int32 {
     let common = try Common(words)
-    let connection = try common.connect()
+    _ = try common.words()
+    let connection = try common.engine.connect()
     var status = Exit.ok
     for id in try common.ids(connection) {
       do {
@@ -19,8 +20,10 @@ enum Change {
           Terminal.print(task.map(Describe.line) ?? "\(id) deleted")
         }
       } catch let error as RPCError {
-        Terminal.complain("taskcenter: \(id): \(error.message)")
-        status = Exit.failed
+        // The others are not to suffer from it; the first reason is the exit status.
+        let stop = ErrorSentence.of(error, sameEngine: common.sameEngine)
+        Terminal.complain("taskcenter: \(id): \(stop.message)")
+        if status == Exit.ok { status = stop.status }
       }
     }
     return status

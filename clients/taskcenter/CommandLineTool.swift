@@ -1,13 +1,12 @@
-import Glibc
-import JSON
 import JSONRPC
-import TaskProtocol
+import Platform
 
 /// One subcommand.
 protocol Command {
   static var name: String { get }
   /// The first line is the usage, the rest explains.
   static var help: String { get }
+  /// - Returns: the exit status.
   static func run(_ words: [String]) throws -> Int32
 }
 
@@ -27,16 +26,16 @@ enum CommandLineTool {
 
       send feed|chat|message|avatar|log FILE…   send media; returns at once, the engine goes on
       list                                      the tasks, newest first
-      show ID                                   one task with its receipts and its history
+      show ID…                                  a task with its receipts and its history
       watch [ID…]                               live progress
       cancel ID…   retry ID…   delete ID…       take back, try again, forget
       status                                    how the engine is
       serve …                                   the engine itself on stdin and stdout (taskcenterd)
       completion bash|zsh|fish                  completions for a shell
-      help [COMMAND]
+      help [COMMAND]   --version
 
-    Everywhere: --store DIR, --config FILE, --json, --help. An ID may be shortened to its first characters; "last" is the
-    newest task.
+    Everywhere: --store DIR, --config FILE, --json, --help. An ID may be shortened to its beginning or its end, at least 4
+    characters; "last" is the newest task.
 
     Exit status: 0 all well; 1 a task failed or was canceled; 64 wrong usage; 66 a file can't be sent; 69 no engine;
     75 try again; 78 the config is broken; 130 Ctrl-C.
@@ -46,18 +45,21 @@ enum CommandLineTool {
     do {
       return try dispatch(words)
     } catch let stop as Stop {
-      if !stop.message.isEmpty { Terminal.complain("taskcenter: \(stop.message)") }
-      return stop.status
+      return end(with: stop)
     } catch let problem as Arguments.Problem {
-      Terminal.complain("taskcenter: \(problem.message)\nSee: taskcenter help")
+      let name = words.first.flatMap(command)?.name
+      Terminal.complain("taskcenter: \(problem.message)\nSee: taskcenter help\(name.map { " \($0)" } ?? "")")
       return Exit.usage
     } catch let error as RPCError {
-      Terminal.complain("taskcenter: \(error.message)")
-      return error.code == -32602 || error.code == -32006 ? Exit.badInput : Exit.unavailable
+      return end(with: ErrorSentence.of(error))
     } catch {
-      Terminal.complain("taskcenter: \(error)")
-      return 70
+      return end(with: Stop(status: Exit.internalError, message: "\(error)"))
     }
+  }
+
+  private static func end(with stop: Stop) -> Int32 {
+    if !stop.message.isEmpty { Terminal.complain("taskcenter: \(stop.message)") }
+    return stop.status
   }
 
   private static func dispatch(_ words: [String]) throws -> Int32 {
@@ -71,14 +73,12 @@ enum CommandLineTool {
       Terminal.print("taskcenter \(version)")
       return Exit.ok
     case "help", "--help", "-h":
-      Terminal.print(rest.first.flatMap(command)?.help ?? help)
+      Terminal.print(try rest.first.map { try known($0).help } ?? help)
       return Exit.ok
     default: break
     }
-    guard let command = command(name) else {
-      throw Arguments.Problem(message: "unknown command \"\(name)\"")
-    }
-    if name != Serve.name, rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
+    let command = try known(name)
+    if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
       Terminal.print(command.help)
       return Exit.ok
     }
@@ -86,60 +86,11 @@ enum CommandLineTool {
   }
 
   private static func command(_ name: String) -> (any Command.Type)? { commands.first { $0.name == name } }
-}
 
-/// What most subcommands take.
-struct Common {
-  let arguments: Arguments
-  let settings: EngineConnection.Settings
-  let wantsJSON: Bool
-
-  init(_ words: [String], options: Set<String> = [], flags: Set<String> = []) throws {
-    arguments = try Arguments(
-      words, options: options.union(["--store", "--config"]), flags: flags.union(["--json"]))
-    settings = EngineConnection.Settings(
-      store: arguments.value("--store"), config: arguments.value("--config"))
-    wantsJSON = arguments.has("--json")
-  }
-
-  func connect() throws -> EngineConnection { try EngineConnection.open(settings) }
-
-  /// The full ids that the words stand for.
-  /// - Throws: `Stop` where a word fits no task, or several.
-  func ids(_ connection: EngineConnection) throws -> [String] {
-    guard !arguments.rest.isEmpty else { throw Arguments.Problem(message: "which task? Give an ID, or \"last\"") }
-    return try arguments.rest.map { try TaskNames.resolve($0, connection) }
-  }
-}
-
-/// Short names of tasks.
-enum TaskNames {
-  static let fullLength = 36
-
-  static func resolve(_ word: String, _ connection: EngineConnection) throws -> String {
-    if word.count == fullLength { return word }
-    var list = ListTasks()
-    list.fields = ["id"]
-    list.limit = word == "last" ? 1 : 1_000
-    let answer = try connection.call(list)
-    let ids = (answer["tasks"]?.array ?? []).compactMap { $0["id"]?.string }
-    return try pick(word, among: ids)
-  }
-
-  /// - Parameter ids: newest first.
-  static func pick(_ word: String, among ids: [String]) throws -> String {
-    if word == "last" {
-      guard let newest = ids.first else { throw Stop(status: Exit.usage, message: "there is no task yet") }
-      return newest
-    }
-    let found = ids.filter { $0.hasPrefix(word) || $0.hasSuffix(word) }
-    switch found.count {
-    case 1: return found[0]
-    case 0: throw Stop(status: Exit.usage, message: "there is no task \"\(word)\"; see: taskcenter list")
-    default:
-      throw Stop(
-        status: Exit.usage, message: "\"\(word)\" fits \(found.count) tasks: \(found.prefix(4).joined(separator: ", "))"
-      )
-    }
+  /// - Throws: `Arguments.Problem`.
+  private static func known(_ name: String) throws -> any Command.Type {
+    if let command = command(name) { return command }
+    let hint = Nearest.to(name, among: commands.map { $0.name }).map { "; did you mean \($0)?" } ?? ""
+    throw Arguments.Problem(message: "unknown command \"\(name)\"\(hint)")
   }
 }

@@ -1,17 +1,40 @@
 import JSON
 import TaskModel
 
-/// Tasks as text; pure.
+/// Tasks as text; pure. Every text from elsewhere goes through `PlainText`.
 enum Describe {
-  private static func text(_ task: JSONValue, _ name: String) -> String { task[name]?.string ?? "" }
+  static func text(_ value: JSONValue, _ name: String) -> String { PlainText.of(value[name]?.string ?? "") }
 
-  static func percent(_ task: JSONValue) -> String { "\(Int((task["progress"]?.double ?? 0) * 100))%" }
+  /// Rounded down, so that 100 % is said of what is sent and of nothing else.
+  static func percent(_ task: JSONValue) -> String { "\(Int(fraction(task) * 100))%" }
+
+  private static func fraction(_ task: JSONValue) -> Double {
+    let value = task["progress"]?.double ?? 0
+    return value.isFinite ? min(1, max(0, value)) : 0
+  }
 
   /// What a person wants to know besides the state.
-  static func note(_ task: JSONValue) -> String {
-    if let failure = task["failure"] { return text(failure, "code") + ": " + text(failure, "message") }
-    if let waiting = task["waitingFor"]?.string { return "waits for \(waiting)" }
-    return ""
+  /// - Parameter now: milliseconds since 1970; absent: without saying when it goes on.
+  static func note(_ task: JSONValue, now: Int64? = nil) -> String {
+    var parts: [String] = []
+    if let waiting = task["waitingFor"]?.string { parts.append("waits for \(reason(waiting))") }
+    let next = task["nextAttemptAt"]?.int ?? (task["waitingFor"]?.string == "notBefore" ? task["notBefore"]?.int : nil)
+    if let next, let now, next > now { parts.append("next try in \(Times.span(next - now))") }
+    if let failure = task["failure"] { parts.append("\(text(failure, "code")): \(text(failure, "message"))") }
+    return parts.joined(separator: "; ")
+  }
+
+  private static func reason(_ waiting: String) -> String {
+    switch WaitReason(rawValue: waiting) {
+    case .slot: "its turn"
+    case .lane: "those before it in its lane"
+    case .backoff: "the next try"
+    case .host: "the server, which asked for a pause"
+    case .network: "the network"
+    case .frontEnd: "an app that delivers it"
+    case .notBefore: "its time"
+    case nil: PlainText.of(waiting)
+    }
   }
 
   /// One change, for a log.
@@ -24,35 +47,59 @@ enum Describe {
   /// The last word on a task.
   static func outcome(_ task: JSONValue) -> String {
     let id = text(task, "id")
-    guard text(task, "state") == TaskState.sent.rawValue else { return "\(id) \(text(task, "state")): \(note(task))" }
-    let remote = task["result"]?["remoteId"]?.string.map { " as \($0)" } ?? ""
+    guard text(task, "state") == TaskState.sent.rawValue else {
+      let note = note(task)
+      return "\(id) \(text(task, "state"))" + (note.isEmpty ? "" : ": \(note)")
+    }
+    let remote = task["result"]?["remoteId"]?.string.map { " as \(PlainText.of($0))" } ?? ""
     return "\(id) sent\(remote)"
   }
 
-  /// `01a22b13 feedPost  uploading ████████░░░░  42%`, within `width` columns.
-  static func bar(_ task: JSONValue, width: Int) -> String {
-    let id = String(text(task, "id").suffix(8))
-    let head = "\(id) \(pad(text(task, "kind"), 9)) \(pad(text(task, "state"), 10)) "
-    let tail = " " + String(repeating: " ", count: 4 - percent(task).count) + percent(task)
-    let room = max(5, min(30, width - head.count - tail.count - 1))
-    let full = Int((task["progress"]?.double ?? 0) * Double(room))
+  /// `b4d3a971 feedPost  uploading  ████████░░░░  42%  note`, within `width` columns.
+  static func bar(_ task: JSONValue, width: Int, colour: Bool = false, now: Int64? = nil) -> String {
+    let head = "\(text(task, "id").suffix(8)) \(PlainText.pad(text(task, "kind"), 9)) "
+    let state = PlainText.pad(text(task, "state"), 10) + " "
+    let percent = percent(task)
+    let tail = " " + String(repeating: " ", count: max(0, 4 - percent.count)) + percent
+    let room = max(5, min(30, width - head.count - state.count - tail.count - 1))
+    let full = Int(fraction(task) * Double(room))
     let bar = String(repeating: "█", count: full) + String(repeating: "░", count: room - full)
-    let note = note(task)
-    let line = head + bar + tail + (note.isEmpty ? "" : "  " + note)
-    return String(line.prefix(max(20, width - 1)))
+    let note = note(task, now: now)
+    // The last column stays free: some terminals wrap as soon as it is filled.
+    let line = PlainText.clip(head + state + bar + tail + (note.isEmpty ? "" : "  " + note), max(1, width - 1))
+    guard colour, line.count > head.count + state.count else { return line }
+    return head + paint(state, as: text(task, "state")) + line.dropFirst(head.count + state.count)
+  }
+
+  /// Green for sent, red for failed, yellow for what waits.
+  static func paint(_ cell: String, as state: String) -> String {
+    switch TaskState(rawValue: state) {
+    case .sent: "\u{1B}[32m\(cell)\u{1B}[0m"
+    case .failed: "\u{1B}[31m\(cell)\u{1B}[0m"
+    case .retrying, .paused: "\u{1B}[33m\(cell)\u{1B}[0m"
+    default: cell
+    }
   }
 
   /// Columns as wide as their widest cell; the last one as it is.
-  static func table(_ header: [String], _ rows: [[String]]) -> String {
+  /// - Parameters:
+  ///   - width: of the terminal, where there is one: lines are clipped to it.
+  ///   - paint: takes a column and a padded cell.
+  static func table(
+    _ header: [String], _ rows: [[String]], width: Int? = nil, paint: (Int, String) -> String = { $1 }
+  ) -> String {
     let all = [header] + rows
-    let widths = header.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
-    return all.map { row in
-      row.enumerated().map { $0 == row.count - 1 ? $1 : pad($1, widths[$0]) }.joined(separator: "  ").trimmingEnd
+    let widths = header.indices.map { column in all.map { PlainText.columns($0[column]) }.max() ?? 0 }
+    let before = widths.dropLast().reduce(0) { $0 + $1 + 2 }
+    return all.enumerated().map { number, row in
+      row.enumerated().map { column, cell in
+        guard column < row.count - 1 else {
+          return width.map { PlainText.clip(cell, max(8, $0 - before)) } ?? cell
+        }
+        let padded = PlainText.pad(cell, widths[column])
+        return number == 0 ? padded : paint(column, padded)
+      }.joined(separator: "  ").trimmingEnd
     }.joined(separator: "\n")
-  }
-
-  static func pad(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
   }
 
   static func size(_ bytes: Int64) -> String {

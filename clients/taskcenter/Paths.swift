@@ -3,12 +3,21 @@ import Platform
 
 /// Where things lie.
 enum Paths {
-  static func absolute(_ path: String) -> String {
+  /// By the current folder; symbolic links stay as they are.
+  /// - Throws: `Stop` where there is no current folder any more.
+  static func absolute(_ path: String) throws(Stop) -> String {
     if path.hasPrefix("/") { return path }
-    guard let current = getcwd(nil, 0) else { return path }
+    guard let current = getcwd(nil, 0) else {
+      throw Stop(status: Exit.usage, message: "the current folder is gone; give the whole path of \(path)")
+    }
     defer { free(current) }
-    let folder = String(cString: current)
-    return folder == "/" ? "/" + path : folder + "/" + path
+    return join(String(cString: current), path)
+  }
+
+  static func join(_ folder: String, _ path: String) -> String {
+    var path = Substring(path)
+    while path.hasPrefix("./") { path = path.dropFirst(2).drop { $0 == "/" } }
+    return folder.hasSuffix("/") ? folder + path : "\(folder)/\(path)"
   }
 
   /// By the XDG Base Directory specification.
@@ -17,12 +26,26 @@ enum Paths {
     return (Terminal.variable("HOME") ?? "/") + "/.local/state/taskcenter"
   }
 
-  /// Beside this program, or wherever TASKCENTERD says.
+  /// What TASKCENTERD says, or beside this program, or on PATH.
   static var engineProgram: String {
-    if let path = Terminal.variable("TASKCENTERD") { return path }
+    engineProgram(
+      named: Terminal.variable("TASKCENTERD"), besides: ownFolder, searchPath: Terminal.variable("PATH") ?? "",
+      isThere: { access($0, X_OK) == 0 })
+  }
+
+  static func engineProgram(
+    named: String?, besides folder: String, searchPath: String, isThere: (String) -> Bool
+  ) -> String {
+    if let named { return named }
+    let besides = folder + "/taskcenterd"
+    let found = searchPath.split(separator: ":").map { "\($0)/taskcenterd" }
+    return ([besides] + found).first(where: isThere) ?? besides
+  }
+
+  private static var ownFolder: String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-    let own = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return Folder.parent(of: own) + "/taskcenterd"
+    return Folder.parent(
+      of: String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self))
   }
 }

@@ -1,18 +1,20 @@
 import JSON
+import TaskModel
 import TaskProtocol
 
 /// `taskcenter show`
 enum Show: Command {
   static let name = "show"
   static let help = """
-    usage: taskcenter show ID [--json]
+    usage: taskcenter show ID… [--json]
 
-    One task with its resources, receipts and history.
+    Tasks with their resources, receipts, failures and history; with --json one object {"task", "history"} a line.
     """
 
   static func run(_ words: [String]) throws -> Int32 {
     let common = try Common(words)
-    let connection = try common.connect()
+    _ = try common.words()
+    let connection = try common.engine.connect()
     for id in try common.ids(connection) {
       let task = try connection.call(GetTask(id: id))["task"] ?? .null
       let history = try connection.call(TaskHistory(id: id))["entries"] ?? .array([])
@@ -21,39 +23,64 @@ enum Show: Command {
     return Exit.ok
   }
 
-  static func text(_ task: JSONValue, _ history: JSONValue) -> String {
+  /// - Parameter clock: how a time is written.
+  static func text(_ task: JSONValue, _ history: JSONValue, clock: (Int64) -> String = Times.clock) -> String {
     var lines = [Describe.line(task)]
-    for name in ["account", "lane", "destination", "key"] {
-      if let value = task[name]?.string { lines.append("  \(Describe.pad(name, 12))\(value)") }
+    func fact(_ label: String, _ value: String?) {
+      if let value, !value.isEmpty { lines.append("  \(PlainText.pad(label, 12))\(PlainText.of(value))") }
     }
-    if let remote = task["result"]?["remoteId"]?.string { lines.append("  \(Describe.pad("remote id", 12))\(remote)") }
+    for name in ["account", "lane", "destination", "key"] { fact(name, task[name]?.string) }
+    fact("text", task["payload"]?["text"]?.string)
+    fact("attempt", task["attempt"]?.int.map(String.init))
+    fact("created", task["createdAt"]?.int.map(clock))
+    fact("next try", task["nextAttemptAt"]?.int.map(clock))
+    fact("finished", task["finishedAt"]?.int.map(clock))
+    fact("remote id", task["result"]?["remoteId"]?.string)
+    fact("what to do", remedy(task))
     for resource in task["resources"]?.array ?? [] { lines += self.resource(resource) }
-    lines.append("  history")
-    let start = history.array?.first?["at"]?.int ?? 0
-    for entry in history.array ?? [] {
+    let entries = history.array ?? []
+    if !entries.isEmpty { lines.append("  history") }
+    for entry in entries {
       let what = entry["resource"]?.int.map { "resource \($0)" } ?? "task"
-      let failure = entry["failure"]?["message"]?.string.map { ": \($0)" } ?? ""
-      let after = (entry["at"]?.int ?? start) - start
-      lines.append("    +\(after) ms  \(what)  \(entry["from"]?.string ?? "") → \(entry["to"]?.string ?? "")\(failure)")
+      let failure = entry["failure"].map { ": " + Describe.text($0, "message") } ?? ""
+      lines.append(
+        "    \(clock(entry["at"]?.int ?? 0))  \(what)  \(Describe.text(entry, "from")) → "
+          + Describe.text(entry, "to") + failure)
     }
     return lines.joined(separator: "\n")
   }
 
+  /// For a task that has failed.
+  private static func remedy(_ task: JSONValue) -> String? {
+    guard task["state"]?.string == TaskState.failed.rawValue else { return nil }
+    let again = "taskcenter retry \(task["id"]?.string ?? "ID")"
+    switch task["failure"]?["remedy"]?.string.flatMap(Remedy.init) {
+    case .needsUser: return "put right what is wrong, then \(again)"
+    case .giveUp: return "it will fail again as it is; taskcenter delete \(task["id"]?.string ?? "ID")"
+    default: return again
+    }
+  }
+
   private static func resource(_ resource: JSONValue) -> [String] {
+    let name = Describe.text(resource, "name")
     var lines = [
-      "  \(resource["index"]?.int ?? 0) \(resource["role"]?.string ?? "") \(resource["name"]?.string ?? ""): "
-        + (resource["state"]?.string ?? "")
+      "  \(resource["index"]?.int ?? 0) \(Describe.text(resource, "role")) \(name): \(Describe.text(resource, "state"))"
     ]
+    let source = resource["source"]
+    for path in [source?["path"]].compactMap({ $0 }) + (source?["paths"]?.array ?? []) {
+      lines.append("      from \(PlainText.of(path.string ?? ""))")
+    }
     if let export = resource["export"] {
-      var facts = [export["mime"]?.string ?? "", Describe.size(export["size"]?.int ?? 0)]
+      var facts = [Describe.text(export, "mime"), Describe.size(export["size"]?.int ?? 0)]
       if let width = export["width"]?.int, let height = export["height"]?.int { facts.append("\(width)×\(height)") }
-      if let rung = export["rung"]?.string { facts.append("made by \(rung)") }
+      if let duration = export["durationMs"]?.int { facts.append(Times.span(duration)) }
+      if export["rung"] != nil { facts.append("made by \(Describe.text(export, "rung"))") }
       lines.append("      " + facts.joined(separator: ", "))
     }
-    if let url = resource["url"]?.string { lines.append("      \(url)") }
-    if let receipt = resource["receipt"] { lines.append("      md5 \(receipt["md5"]?.string ?? "")") }
+    if resource["url"] != nil { lines.append("      at \(Describe.text(resource, "url"))") }
+    if let receipt = resource["receipt"] { lines.append("      md5 \(Describe.text(receipt, "md5"))") }
     if let failure = resource["failure"] {
-      lines.append("      \(failure["code"]?.string ?? ""): \(failure["message"]?.string ?? "")")
+      lines.append("      \(Describe.text(failure, "code")): \(Describe.text(failure, "message"))")
     }
     return lines
   }

@@ -1,5 +1,4 @@
 import JSON
-import Platform
 import TaskProtocol
 
 /// `taskcenter status`
@@ -13,7 +12,8 @@ enum Status: Command {
 
   static func run(_ words: [String]) throws -> Int32 {
     let common = try Common(words)
-    let status = try common.connect().call(EngineStatus())
+    try common.takesNothingMore()
+    let status = try common.engine.connect().call(EngineStatus())
     Terminal.print(common.wantsJSON ? JSONWriter.text(status) : text(status))
     return Exit.ok
   }
@@ -22,27 +22,12 @@ enum Status: Command {
     func slots(_ name: String) -> String { "\(status[name]?["used"]?.int ?? 0) of \(status[name]?["limit"]?.int ?? 0)" }
     let tasks = (status["tasks"]?.object?.members ?? []).map { "\($0.value.int ?? 0) \($0.name)" }
     var lines = [
-      "store    \(status["store"]?.string ?? "")", "pid      \(status["pid"]?.int ?? 0)",
+      "store    \(Describe.text(status, "store"))", "pid      \(status["pid"]?.int ?? 0)",
       "exports  \(slots("exports"))", "uploads  \(slots("uploads"))",
       "tasks    \(tasks.isEmpty ? "none" : tasks.joined(separator: ", "))",
     ]
     if status["online"]?.bool == false { lines.append("network  offline") }
-    lines += (status["notices"]?.array ?? []).compactMap(\.string).map { "notice   \($0)" }
+    lines += (status["notices"]?.array ?? []).compactMap(\.string).map { "notice   \(PlainText.of($0))" }
     return lines.joined(separator: "\n")
-  }
-}
-
-/// `taskcenter serve`: becomes the engine.
-enum Serve: Command {
-  static let name = "serve"
-  static let help = """
-    usage: taskcenter serve [--store DIR] [--config FILE] [--linger] …
-
-    The engine itself: JSON-RPC 2.0 on stdin and stdout. The same as taskcenterd.
-    """
-
-  static func run(_ words: [String]) throws -> Int32 {
-    let error = Exec.replace(Paths.engineProgram, ["taskcenterd"] + words)
-    throw Stop(status: Exit.unavailable, message: "\(Paths.engineProgram) can't be started: \(error.reason)")
   }
 }
