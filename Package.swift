@@ -94,6 +94,9 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", dependencies: ["TaskModel"], swiftSettings: strict),
     .testTarget(name: "AnswersTests", dependencies: ["Answers", "HTTP", "JSON", "TaskModel"], swiftSettings: strict),
     .testTarget(
+      name: "ClientTests", dependencies: ["JSON", "JSONRPC", "TaskModel", "TaskProtocol", "taskcenter"],
+      swiftSettings: strict),
+    .testTarget(
       name: "DeliveryTests",
       dependencies: ["Delivery", "HTTP", "JSON", "TaskConfig", "TaskModel", "TaskTestSupport"], swiftSettings: strict),
     .testTarget(
