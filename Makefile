@@ -4,6 +4,7 @@ PYTHON ?= python3
 PREFIX ?= /usr/local
 JOBS ?= 2
 PROGRAMS := taskcenterd taskcenter taskcenter-export
+SWIFT_FILES := Sources Tests clients schema Package.swift
 RELEASE := -c release --static-swift-stdlib -j $(JOBS)
 
 # Every Debian package that building, tests and demo need. All of them, and only here.
@@ -67,7 +68,7 @@ clean: ## remove what was built, and the demo's files
 	rm -rf .build .demo
 
 format: check-swift ## rewrite the Swift files in the one style
-	$(SWIFT) format -i -r Sources clients Tests Package.swift
+	$(SWIFT) format -i -r $(SWIFT_FILES)
 
 lint: check-swift ## say what is not in that style
-	$(SWIFT) format lint --strict -r Sources Tests clients schema Package.swift
+	$(SWIFT) format lint --strict -r $(SWIFT_FILES)

@@ -15,7 +15,6 @@
 
 static const int tc_error_eof = AVERROR_EOF;
 static const int tc_error_again = AVERROR(EAGAIN);
-static const int tc_error_invalid_data = AVERROR_INVALIDDATA;
 static const int64_t tc_no_pts = AV_NOPTS_VALUE;
 static const int64_t tc_microseconds = AV_TIME_BASE;
 

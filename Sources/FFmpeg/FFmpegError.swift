@@ -15,7 +15,6 @@ public struct FFmpegError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The system's error number, where the code is one.
   public var errno: Int32? { (-4095 ... -1).contains(code) ? -code : nil }
-  public var isInvalidData: Bool { code == tc_error_invalid_data }
 
   /// FFmpeg's sentence for the code.
   public var reason: String {

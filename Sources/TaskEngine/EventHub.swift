@@ -79,8 +79,6 @@ public final class EventHub: Sendable {
     }
   }
 
-  var hasSubscriptions: Bool { state.withLock { !$0.subscriptions.isEmpty } }
-
   // MARK: Waiting for an end
 
   /// A stream that ends when `id` is final or deleted. Call on the store's queue while it is known not to be.

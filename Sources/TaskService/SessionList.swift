@@ -29,6 +29,4 @@ public final class SessionList: Sendable {
     }
     if isEmpty { callback() }
   }
-
-  var all: [Session] { state.withLock { Array($0.open.values) } }
 }

@@ -126,10 +126,7 @@ struct Launch {
   /// The worker lies beside this program.
   private static func workerProgram(_ environment: [String: String]) -> String {
     if let path = environment["TASKCENTER_EXPORT"], !path.isEmpty { return path }
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-    let own = String(decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return Folder.parent(of: own) + "/taskcenter-export"
+    return SystemProcess.programFolder + "/taskcenter-export"
   }
 
   private func orRefuse<T>(_ status: Int32, _ what: String, _ body: () throws -> T) throws -> T {

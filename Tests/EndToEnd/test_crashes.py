@@ -1,5 +1,6 @@
 """Kill -9 at chosen moments of the line, start again: everything ends sent, once, with the right bytes."""
 import json
+import time
 import unittest
 
 from harness import EngineProcess, Line, RemoteError, TOKEN  # noqa: F401
@@ -147,12 +148,21 @@ class Answers(Line):
 
     def test_a_cancel_that_comes_too_late_says_so(self):
         service = self.start_service()
-        service.faults({"match": {"method": "POST", "path": "/send"}, "action": "reset_after_store", "times": 0},
-                       {"match": {"method": "POST", "path": "/send"}, "action": "delay", "ms": 300})
+        service.faults({"match": {"method": "POST", "path": "/send"}, "action": "hold", "at": "answer"})
         engine = self.start_engine(self.config(service))
         task = self.submit(engine, "message", [], payload={"text": "x"})
-        service.wait("POST", "/send", "started")
-        self.assertEqual(engine.call("task/cancel", {"id": task["id"]})["task"]["state"], "sent")
+        service.wait("POST", "/send", "held")
+        engine.call("event/subscribe", {"filter": {"ids": [task["id"]]}})
+        cancel = {"jsonrpc": "2.0", "id": "cancel", "method": "task/cancel", "params": {"id": task["id"]}}
+        engine.process.stdin.write(json.dumps(cancel).encode() + b"\n")
+        deadline = time.monotonic() + 30
+        while engine.message(deadline).get("method") != "task/changed":
+            pass  # The change tells that the cancel is saved and waits for the outcome.
+        service.release()
+        answer = engine.message(deadline)
+        while answer.get("id") != "cancel":
+            answer = engine.message(deadline)
+        self.assertEqual(answer["result"]["task"]["state"], "sent")
 
 
 if __name__ == "__main__":

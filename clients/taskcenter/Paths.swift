@@ -29,7 +29,8 @@ enum Paths {
   /// What TASKCENTERD says, or beside this program, or on PATH.
   static var engineProgram: String {
     engineProgram(
-      named: Terminal.variable("TASKCENTERD"), besides: ownFolder, searchPath: Terminal.variable("PATH") ?? "",
+      named: Terminal.variable("TASKCENTERD"), besides: SystemProcess.programFolder,
+      searchPath: Terminal.variable("PATH") ?? "",
       isThere: { access($0, X_OK) == 0 })
   }
 
@@ -40,12 +41,5 @@ enum Paths {
     let besides = folder + "/taskcenterd"
     let found = searchPath.split(separator: ":").map { "\($0)/taskcenterd" }
     return ([besides] + found).first(where: isThere) ?? besides
-  }
-
-  private static var ownFolder: String {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-    return Folder.parent(
-      of: String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self))
   }
 }
