@@ -54,7 +54,7 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "TaskSchema", path: "schema", exclude: ["config.schema.json"], sources: ["TaskSchema.swift"],
-      resources: [.embedInCode("v1_tasks.sql")],
+      resources: [.embedInCode("v1_tasks.sql"), .embedInCode("v2_resumable_uploads.sql")],
       swiftSettings: strict),
     .target(
       name: "TaskStorage", dependencies: ["JSON", "Platform", "SQLite", "TaskModel", "TaskSchema"],

@@ -2,6 +2,8 @@
 public enum TaskSchema {
   /// In order; number n brings a store from version n − 1 to version n (SQLite's `user_version`). Append-only.
   public static var migrations: [String] {
-    [PackageResources.v1_tasks_sql].map { String(decoding: $0, as: UTF8.self) }
+    [PackageResources.v1_tasks_sql, PackageResources.v2_resumable_uploads_sql].map {
+      String(decoding: $0, as: UTF8.self)
+    }
   }
 }

@@ -9,7 +9,7 @@ enum ExportPlan {
 
   static func job(for resource: Resource, of task: SendTask, size: Int64, kinds: Config.Kinds) -> ExportJob {
     switch resource.role {
-    case .image, .cover: return .image(image(task.kind, kinds))
+    case .image, .cover, .poster, .thumbnail: return .image(image(task.kind, kinds))
     case .video: return .video(video(task.kind, size: size, kinds))
     case .audio: return .audio
     case .archive: return .archive(entries(resource.source.paths))

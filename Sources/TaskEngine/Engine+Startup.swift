@@ -23,6 +23,7 @@ extension Engine {
     if !orphans.isEmpty { parts.log(.info, "rescued \(orphans.count) tasks that a dead engine left") }
     Swift.Task { await runLoop() }
     scheduleEverything()
+    reaper.wake()
     Swift.Task { await pruneFinished() }
   }
 
@@ -33,6 +34,7 @@ extension Engine {
     let runners = Array(running.values)
     for runner in runners { runner.cancel() }
     for runner in runners { await runner.value }
+    await reaper.stop()
     inputs.finish()
   }
 

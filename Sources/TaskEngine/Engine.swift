@@ -32,6 +32,7 @@ public actor Engine {
   let store: TaskStore
   let ledger: TaskLedger
   let runner: TaskRunner
+  let reaper: UploadReaper
   public nonisolated let hub: EventHub
   public nonisolated let status: StatusBoard
   nonisolated let progress: ProgressBoard
@@ -78,8 +79,10 @@ public actor Engine {
       inputs.yield(.committed(changes))
     }
     status.begin(with: store.inventory.counts)
+    reaper = UploadReaper(
+      store: store, uploader: parts.uploader, clock: clock, backoff: parts.config.retry.backoff, log: parts.log)
     ledger = TaskLedger(
-      store: store, policy: parts.config.retry, clock: clock, uploader: parts.uploader, progress: progress)
+      store: store, policy: parts.config.retry, clock: clock, reaper: reaper, progress: progress)
     runner = TaskRunner(
       ledger: ledger, exporter: parts.exporter, uploader: parts.uploader, deliverer: parts.deliverer,
       exportSlots: exportSlots, uploadSlots: uploadSlots, progress: progress)

@@ -54,6 +54,8 @@ struct KindRules {
     let fits =
       switch role {
       case .image, .cover: type.family == .image
+      // Made by the engine, never submitted.
+      case .poster, .thumbnail: false
       case .video: type.family == .video || type.canMove
       // An MP4 may hold sound alone; the worker finds out.
       case .audio: type.family == .audio || type.family == .video

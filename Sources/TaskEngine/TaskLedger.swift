@@ -12,20 +12,19 @@ public struct TaskLedger: Sendable {
   let store: TaskStore
   let policy: RetryPolicy
   let clock: any Clock
-  let uploader: any Uploader
+  let reaper: UploadReaper
   let progress: ProgressBoard
 
   /// - Throws: `EngineError.notFound`, `EngineError.invalidState`, or the store's error, with which nothing has happened.
   @discardableResult
   public func apply(_ event: TaskEvent, to id: SendTask.ID) async throws -> Outcome {
-    let (policy, now, progress, uploader) = (policy, clock.now(), progress, uploader)
+    let (policy, now, progress) = (policy, clock.now(), progress)
     let jitter = Double.random(in: Backoff.jitterRange)
-    return try await store.write { transaction in
+    let (outcome, hasAbandoned) = try await store.write { transaction in
       guard var old = try transaction.task(id) else { throw EngineError.notFound(id) }
       // What front ends were told while it ran is the least that they are told now.
       old.progress = max(old.progress, progress.floor(of: id))
-      var machine = TaskStateMachine(
-        old, policy: policy, uploadsEarly: uploader.uploadsEarly(old), now: now, jitter: jitter)
+      var machine = TaskStateMachine(old, policy: policy, now: now, jitter: jitter)
       let actions: [TaskAction]
       do {
         actions = try machine.handle(event)
@@ -36,7 +35,10 @@ public struct TaskLedger: Sendable {
       unchanged.updatedAt = old.updatedAt
       // An event that meant nothing any more is no news.
       if unchanged != old { try transaction.save(machine.task, replacing: old, transitions: machine.transitions) }
-      return Outcome(task: machine.task, actions: actions)
+      for state in machine.abandoned { try transaction.abandon(state, destination: old.destination) }
+      return (Outcome(task: machine.task, actions: actions), !machine.abandoned.isEmpty)
     }
+    if hasAbandoned { reaper.wake() }
+    return outcome
   }
 }

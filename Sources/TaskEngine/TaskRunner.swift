@@ -1,3 +1,4 @@
+import JSON
 import TaskModel
 
 /// The interpreter of one task: event → save → actions → events. It contains no decisions; those are the machine's. One
@@ -35,7 +36,10 @@ struct TaskRunner: Sendable {
       start(turn)
       while let event = try await group.next() {
         // Evidence of what is done is kept also after a cancel.
-        if let event { start(try await ledger.apply(event, to: id)) }
+        guard let event else { continue }
+        let outcome = try await ledger.apply(event, to: id)
+        await session.note(outcome.task)
+        start(outcome)
       }
       return isStopped
     }
@@ -82,7 +86,9 @@ struct TaskRunner: Sendable {
         return .uploadFinished(
           index,
           try await outside {
-            try await session.session(for: task).upload(task.resources[index], of: task) { bytes in
+            try await session.session(for: task).upload(
+              task.resources[index], of: task, memory: SavedUpload(task, index, ledger)
+            ) { bytes in
               progress.uploaded(bytes, of: file.size, resource: index, of: task.id)
             }
           })
@@ -116,13 +122,38 @@ struct TaskRunner: Sendable {
 private actor UploadSessionBox {
   private let uploader: any Uploader
   private var opened: (any UploadSession)?
+  private var latest: SendTask?
 
   init(_ uploader: any Uploader) { self.uploader = uploader }
 
-  func session(for task: SendTask) throws -> any UploadSession {
+  func session(for task: SendTask) async throws -> any UploadSession {
     if let opened { return opened }
     let session = try uploader.session(for: task)
     opened = session
+    if let latest { await session.note(latest) }
     return session
   }
+
+  /// The session's first upload may have had to wait for a slot while others were exported.
+  func note(_ task: SendTask) async {
+    latest = task
+    await opened?.note(task)
+  }
+}
+
+/// A resource's upload state, kept in the store.
+private struct SavedUpload: UploadMemory {
+  let saved: JSONValue?
+  private let id: SendTask.ID
+  private let index: Int
+  private let ledger: TaskLedger
+
+  init(_ task: SendTask, _ index: Int, _ ledger: TaskLedger) {
+    id = task.id
+    self.index = index
+    self.ledger = ledger
+    saved = task.resources[index].uploadState
+  }
+
+  func save(_ state: JSONValue) async throws { try await ledger.apply(.uploadSaved(index, state), to: id) }
 }

@@ -1,3 +1,5 @@
+public import JSON
+
 /// What the engine needs from outside, as small as it can be. Each call ends in a value, in a `Failure`, or in
 /// `CancellationError` as soon as its Swift task is canceled; none retries by itself.
 
@@ -26,18 +28,36 @@ public protocol Uploader: Sendable {
   /// - Throws: `Failure` where the destination is unknown.
   func session(for task: SendTask) throws -> any UploadSession
 
-  /// Whether the destination takes the first resource before the last one is exported. A credential request names every
-  /// resource's digests, so a destination that asks a service has to wait.
-  func uploadsEarly(_ task: SendTask) -> Bool
+  /// Takes back what an upload that nobody will finish has left on the server.
+  /// - Parameters:
+  ///   - state: what the upload had saved in its `UploadMemory`.
+  ///   - destination: of its task.
+  /// - Throws: `Failure`; nothing where there is nothing left to take back.
+  func abandon(_ state: JSONValue, destination: String) async throws
+}
+
+/// What an upload must know to go on where another attempt, or another engine, has stopped. Belongs to one resource; is
+/// forgotten when the resource is up, and handed to `Uploader.abandon` when nobody wants it any more.
+public protocol UploadMemory: Sendable {
+  /// As last saved when this upload began; nil where there is nothing to go on from.
+  var saved: JSONValue? { get }
+
+  /// Returns when it is durable.
+  /// - Throws: the store's error.
+  func save(_ state: JSONValue) async throws
 }
 
 public protocol UploadSession: Sendable {
+  /// Told whenever an export has ended, so that one credential request can name all that is ready.
+  func note(_ task: SendTask) async
+
   /// - Parameters:
   ///   - task: as it is now, with every export made so far.
+  ///   - memory: of this resource.
   ///   - progress: told how many bytes of the resource have gone out.
   /// - Throws: `Failure` with an upload code, or `CancellationError`.
   func upload(
-    _ resource: Resource, of task: SendTask, progress: @escaping @Sendable (Int64) -> Void
+    _ resource: Resource, of task: SendTask, memory: any UploadMemory, progress: @escaping @Sendable (Int64) -> Void
   ) async throws -> UploadResult
 }
 

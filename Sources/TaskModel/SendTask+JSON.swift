@@ -46,6 +46,7 @@ extension Resource {
       ("index", .int(index)), ("role", .string(role.rawValue)), ("name", .string(name)),
       ("state", .string(state.rawValue)), ("progress", .double(Progress.fraction(of: self))), ("source", source.json),
     ])
+    object["derivedFrom"] = derivedFrom.map(JSONValue.int)
     object["export"] = export?.json
     if let uploadProtocol, let export {
       object["upload"] = [
@@ -76,6 +77,7 @@ extension ExportedFile {
     object["width"] = width.map(JSONValue.int)
     object["height"] = height.map(JSONValue.int)
     object["durationMs"] = durationMs.map(JSONValue.int)
+    object["blurhash"] = blurhash.map(JSONValue.string)
     object["rung"] = rung.map(JSONValue.string)
     return .object(object)
   }

@@ -1,3 +1,5 @@
+public import JSON
+
 /// What happened, as told to `TaskStateMachine`.
 public enum TaskEvent: Sendable, Hashable {
   // From the user
@@ -20,6 +22,8 @@ public enum TaskEvent: Sendable, Hashable {
   /// A finished export is not there any more, or not whole.
   case exportLost(Int)
   case uploadStarted(Int)
+  /// What the upload needs to go on from here.
+  case uploadSaved(Int, JSONValue)
   case uploadFinished(Int, UploadResult)
   case stepFailed(Int, Failure)
   /// Nothing of this attempt runs any more.

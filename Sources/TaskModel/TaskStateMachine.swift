@@ -1,3 +1,5 @@
+public import JSON
+
 /// The life of one task, as a value: event in, actions out; no clock, no database, no `await`.
 ///
 /// The shell around it (`TaskLedger`) loads a task, feeds one event, saves the new state together with its evidence (the
@@ -17,19 +19,18 @@ public struct TaskStateMachine: Sendable {
   public private(set) var task: SendTask
   /// What happened since this value was made, for the history.
   public private(set) var transitions: [Transition] = []
+  /// What uploads had saved that nobody will finish; for `Uploader.abandon`.
+  public private(set) var abandoned: [JSONValue] = []
 
   let policy: RetryPolicy
-  /// Whether a resource may go up before the last one is exported.
-  let uploadsEarly: Bool
   /// Milliseconds since 1970, when the event happened.
   let now: Int64
   /// Drawn by the caller from `Backoff.jitterRange`.
   let jitter: Double
 
-  public init(_ task: SendTask, policy: RetryPolicy, uploadsEarly: Bool = true, now: Int64, jitter: Double) {
+  public init(_ task: SendTask, policy: RetryPolicy, now: Int64, jitter: Double) {
     self.task = task
     self.policy = policy
-    self.uploadsEarly = uploadsEarly
     self.now = now
     self.jitter = jitter
   }
@@ -51,6 +52,7 @@ public struct TaskStateMachine: Sendable {
     case .exportFinished(let index, let file): actions = exportFinished(index, file)
     case .exportLost(let index): actions = exportLost(index)
     case .uploadStarted(let index): actions = stepStarted(index, .uploading)
+    case .uploadSaved(let index, let state): actions = uploadSaved(index, state)
     case .uploadFinished(let index, let result): actions = uploadFinished(index, result)
     case .stepFailed(let index, let failure): actions = stepFailed(index, failure)
     case .workEnded: actions = workEnded()
@@ -87,6 +89,11 @@ public struct TaskStateMachine: Sendable {
 
   /// The files that nobody needs once the task has ended this way; what they were stays known.
   mutating func dropExports() -> [TaskAction] {
+    abandonUploads()
+    return dropFiles()
+  }
+
+  private mutating func dropFiles() -> [TaskAction] {
     task.resources.indices.compactMap { index in
       guard let file = task.resources[index].export, !file.isRemoved else { return nil }
       task.resources[index].export?.file = ""
@@ -94,7 +101,18 @@ public struct TaskStateMachine: Sendable {
     }
   }
 
+  mutating func abandonUploads() {
+    for index in task.resources.indices { abandonUpload(of: index) }
+  }
+
+  private mutating func abandonUpload(of index: Int) {
+    guard let state = task.resources[index].uploadState else { return }
+    task.resources[index].uploadState = nil
+    abandoned.append(state)
+  }
+
   mutating func dropExport(of index: Int) -> TaskAction? {
+    abandonUpload(of: index)
     guard let file = task.resources[index].export else { return nil }
     task.resources[index].export = nil
     return .removeExport(file)
@@ -235,6 +253,7 @@ extension TaskStateMachine {
 
   mutating func fail(_ failure: Failure) {
     task.failure = failure
+    abandonUploads()
     move(to: .failed, because: failure)
   }
 }
@@ -265,25 +284,28 @@ extension TaskStateMachine {
 
   private mutating func exportLost(_ index: Int) -> [TaskAction] {
     guard isCurrent(index) else { return [] }
+    abandonUpload(of: index)
     task.resources[index].export = nil
     move(index, to: .pending)
     return [.export(index)]
   }
 
-  /// Uploads that may begin now, given these newly exported resources; enters `uploading` with the last export.
+  /// The uploads of these newly exported resources; enters `uploading` with the last export.
   private mutating func startUploads(_ fresh: [Int]) -> [TaskAction] {
     let isComplete = task.resources.allSatisfy { $0.isDone || $0.export != nil || $0.state == .failed }
-    let hasEveryExport = task.state == .exporting && isComplete
-    if hasEveryExport { move(to: .uploading) }
-    // Without early uploads everything that is ready has been waiting for this moment.
-    let ready = hasEveryExport && !uploadsEarly ? Array(task.resources.indices) : fresh
-    guard uploadsEarly || isComplete else { return [] }
-    return ready.filter { task.resources[$0].state == .exported }.map { .upload($0) }
+    if task.state == .exporting && isComplete { move(to: .uploading) }
+    return fresh.filter { task.resources[$0].state == .exported }.map { .upload($0) }
+  }
+
+  private mutating func uploadSaved(_ index: Int, _ state: JSONValue) -> [TaskAction] {
+    if isCurrent(index) { task.resources[index].uploadState = state } else { abandoned.append(state) }
+    return []
   }
 
   private mutating func uploadFinished(_ index: Int, _ result: UploadResult) -> [TaskAction] {
     guard isCurrent(index), let export = task.resources[index].export else { return [] }
     let resource = task.resources[index]
+    task.resources[index].uploadState = nil
     task.resources[index].url = result.url
     task.resources[index].uploadProtocol = result.uploadProtocol
     task.resources[index].receipt = Receipt(

@@ -37,6 +37,7 @@ extension ExportedFile {
     guard case .object(var object) = json else { return "{}" }
     object["file"] = .string(file)
     object["sha256"] = .string(sha256)
+    object["key"] = key.map(JSONValue.string)
     return JSONWriter.text(.object(object))
   }
 
@@ -46,7 +47,8 @@ extension ExportedFile {
       file: try fields.required("file").string(), mime: try fields.required("mime").string(),
       size: try fields.required("size").int(), md5: try fields.required("md5").string(),
       sha256: try fields.required("sha256").string(), width: try fields.int("width"), height: try fields.int("height"),
-      durationMs: try fields.int64("durationMs"), rung: try fields.text("rung"))
+      durationMs: try fields.int64("durationMs"), blurhash: try fields.text("blurhash"), rung: try fields.text("rung"),
+      key: try fields.text("key"))
   }
 }
 

@@ -36,21 +36,23 @@ enum TaskRecord {
   }
 
   static let resourceColumns = """
-    position, role, name, source, source_mime, identity, state, export, upload_protocol, url, receipt, failure, repeats
+    position, role, derived_from, name, source, source_mime, identity, state, export, upload_protocol, upload_state, url, \
+    receipt, failure, repeats
     """
 
   static func resource(_ row: borrowing Row) throws -> Resource {
     var resource = Resource(
-      index: row.int(0), role: try word("role", row.text(1)), source: try Source(stored: row.text(3)),
-      name: row.text(2), sourceMime: row.text(4),
-      identity: try row.optionalText(5).map { try SourceIdentity(stored: $0) })
-    resource.state = try word("state", row.text(6))
-    resource.export = try row.optionalText(7).map { try ExportedFile(stored: $0) }
-    resource.uploadProtocol = row.optionalText(8)
-    resource.url = row.optionalText(9)
-    resource.receipt = try row.optionalText(10).map { try Receipt(stored: $0) }
-    resource.failure = try row.optionalText(11).map { try Failure(stored: $0) }
-    resource.repeats = row.int(12)
+      index: row.int(0), role: try word("role", row.text(1)), derivedFrom: row.optionalInt64(2).map(Int.init),
+      source: try Source(stored: row.text(4)), name: row.text(3), sourceMime: row.text(5),
+      identity: try row.optionalText(6).map { try SourceIdentity(stored: $0) })
+    resource.state = try word("state", row.text(7))
+    resource.export = try row.optionalText(8).map { try ExportedFile(stored: $0) }
+    resource.uploadProtocol = row.optionalText(9)
+    resource.uploadState = try row.optionalText(10).map { try JSONParser.parse($0) }
+    resource.url = row.optionalText(11)
+    resource.receipt = try row.optionalText(12).map { try Receipt(stored: $0) }
+    resource.failure = try row.optionalText(13).map { try Failure(stored: $0) }
+    resource.repeats = row.int(14)
     return resource
   }
 
@@ -81,8 +83,11 @@ extension Connection {
     let sequence = lastInsertedRowID
     for resource in task.resources {
       try execute(
-        "INSERT INTO resources (task, \(TaskRecord.resourceColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [.integer(sequence), SQLValue(resource.index), .text(resource.role.rawValue)] + changingValues(resource))
+        "INSERT INTO resources (task, \(TaskRecord.resourceColumns)) "
+          + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+          .integer(sequence), SQLValue(resource.index), .text(resource.role.rawValue), SQLValue(resource.derivedFrom),
+        ] + changingValues(resource))
     }
   }
 
@@ -104,7 +109,7 @@ extension Connection {
     try execute(
       """
       UPDATE resources SET name = ?, source = ?, source_mime = ?, identity = ?, state = ?, export = ?, upload_protocol = ?, \
-      url = ?, receipt = ?, failure = ?, repeats = ? WHERE task = ? AND position = ?
+      upload_state = ?, url = ?, receipt = ?, failure = ?, repeats = ? WHERE task = ? AND position = ?
       """,
       changingValues(resource) + [.integer(sequence), SQLValue(resource.index)])
   }
@@ -123,7 +128,8 @@ extension Connection {
       .text(resource.name), .text(JSONWriter.text(resource.source.json)), .text(resource.sourceMime),
       SQLValue(resource.identity?.stored),
       .text(resource.state.rawValue), SQLValue(resource.export?.stored), SQLValue(resource.uploadProtocol),
-      SQLValue(resource.url), SQLValue(resource.receipt?.text), SQLValue(resource.failure?.stored),
+      SQLValue(resource.uploadState.map(JSONWriter.text)), SQLValue(resource.url), SQLValue(resource.receipt?.text),
+      SQLValue(resource.failure?.stored),
       SQLValue(resource.repeats),
     ]
   }

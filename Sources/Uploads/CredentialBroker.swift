@@ -3,73 +3,95 @@ import TaskModel
 /// One per upload session, that is per task and attempt: however many uploads want a credential, or a fresh one, the
 /// service is asked once and all of them wait for that one answer.
 ///
-/// A wait that is canceled ends at once; the request goes on for the others and is canceled with the last.
+/// A request names every resource that is exported by then and has no credential yet. It waits a moment for exports that
+/// are about to end, so that a post of small pictures needs one request; a long video beside them keeps nobody waiting,
+/// and gets a request of its own. A wait that is canceled ends at once; the request goes on for the others and is
+/// canceled with the last.
 actor CredentialBroker {
   typealias Ask = @Sendable (CredentialRequest, SendTask) async throws -> CredentialAnswer
 
-  /// Credentials with the number of the request that brought them.
+  /// A resource's credential.
   struct Issue: Sendable {
+    /// Number of the request that brought it.
     let generation: Int
-    let asked: Set<Int>
-    let answer: CredentialAnswer
+    /// Nil where the service was asked and gave none.
+    let credential: UploadCredential?
+    let expiresAt: Int64?
+  }
+
+  private struct Waiter {
+    let index: Int
+    /// The generation that will not do, because storage has refused it or it expires; 0 for any.
+    let stale: Int
+    let continuation: CheckedContinuation<Issue, any Error>
+  }
+
+  private struct Request {
+    let generation: Int
+    let isRenewal: Bool
+    /// Nil while it waits for exports.
+    var indexes: Set<Int>?
+    var work: Task<Void, Never>?
   }
 
   /// Where less is left, the credential would expire on the way.
   static let expiryMarginMs: Int64 = 10_000
+  /// How long a request waits for more exports: the time of one photo.
+  static let gatherMs: Int64 = 250
 
   private let ask: Ask
-  private let now: @Sendable () -> Int64
-  private var current: Issue?
-  private var request: (generation: Int, task: Task<Void, Never>)?
-  private var waiters: [Int: CheckedContinuation<Issue, any Error>] = [:]
+  private let clock: any Clock
+  private var latest: SendTask?
+  private var held: [Int: Issue] = [:]
+  private var waiters: [Int: Waiter] = [:]
+  private var request: Request?
+  private var gathering: AsyncStream<Void>.Continuation?
   private var lastWaiter = 0
   private var lastGeneration = 0
   /// A refusal has been answered with a renewal, and nothing went up since.
   private var hasRenewedInVain = false
 
-  init(now: @escaping @Sendable () -> Int64, ask: @escaping Ask) {
-    self.now = now
+  init(clock: any Clock, ask: @escaping Ask) {
+    self.clock = clock
     self.ask = ask
   }
 
-  /// Credentials that name `index`.
+  /// The task as it is now; once nothing of it is left to export, a request waits no longer.
+  func note(_ task: SendTask) {
+    latest = task
+    if task.isExported { gathering?.finish() }
+  }
+
+  /// The credential of resource `index`.
   /// - Parameter refused: the generation that storage has just refused, if it has.
   /// - Throws: `Failure`: `forbidden` for a second refusal before any progress; or `CancellationError`.
   func issue(for index: Int, of task: SendTask, refused: Int? = nil) async throws -> Issue {
     try Task.checkCancellation()
-    if let current, let isRenewal = try needsRequest(current, index, refused) {
-      return try await wait(for: task, isRenewal: isRenewal)
+    if latest == nil { latest = task }
+    guard let issue = held[index] else { return try await wait(index, stale: 0) }
+    if refused == issue.generation {
+      guard !hasRenewedInVain || request != nil else {
+        throw Failure(.forbidden, "storage does not accept a fresh credential either", remedy: .needsUser)
+      }
+      hasRenewedInVain = true
+      return try await wait(index, stale: issue.generation)
     }
-    if let current { return current }
-    return try await wait(for: task, isRenewal: false)
+    if refused == nil, let expiresAt = issue.expiresAt, expiresAt - clock.now() < Self.expiryMarginMs {
+      return try await wait(index, stale: issue.generation)
+    }
+    return issue
   }
 
   /// Something went up: the next refusal is a new one.
   func noteProgress() { hasRenewedInVain = false }
 
-  /// - Returns: nil where `current` will do, else whether to ask for a renewal.
-  private func needsRequest(_ current: Issue, _ index: Int, _ refused: Int?) throws(Failure) -> Bool? {
-    if request != nil { return true }
-    if refused == current.generation {
-      guard !hasRenewedInVain else {
-        throw Failure(.forbidden, "storage does not accept a fresh credential either", remedy: .needsUser)
-      }
-      hasRenewedInVain = true
-      return true
-    }
-    // It was exported after the others asked.
-    if !current.asked.contains(index) { return false }
-    if refused == nil, let expiresAt = current.answer.expiresAt, expiresAt - now() < Self.expiryMarginMs { return true }
-    return nil
-  }
-
-  private func wait(for task: SendTask, isRenewal: Bool) async throws -> Issue {
+  private func wait(_ index: Int, stale: Int) async throws -> Issue {
     lastWaiter += 1
     let waiter = lastWaiter
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        waiters[waiter] = continuation
-        if request == nil { start(for: task, isRenewal: isRenewal) }
+        waiters[waiter] = Waiter(index: index, stale: stale, continuation: continuation)
+        startIfNeeded()
       }
     } onCancel: {
       // Runs on the actor after the wait has begun, which happens without a suspension.
@@ -77,40 +99,85 @@ actor CredentialBroker {
     }
   }
 
-  private func start(for task: SendTask, isRenewal: Bool) {
+  // MARK: Requests
+
+  private func startIfNeeded() {
+    guard request == nil, !waiters.isEmpty else { return }
     lastGeneration += 1
     let generation = lastGeneration
-    let body = CredentialRequest(task, isRenewal: isRenewal)
-    let work = Task {
-      do {
-        let answer = try await ask(body, task)
-        end(generation, .success(Issue(generation: generation, asked: body.indexes, answer: answer)))
-      } catch {
-        end(generation, .failure(error))
-      }
-    }
-    request = (generation, work)
+    let isRenewal = waiters.values.contains { $0.stale > 0 }
+    request = Request(generation: generation, isRenewal: isRenewal)
+    request?.work = Task { await run(generation, isRenewal: isRenewal) }
   }
 
-  private func end(_ generation: Int, _ result: Result<Issue, any Error>) {
-    guard request?.generation == generation else { return }
+  private func run(_ generation: Int, isRenewal: Bool) async {
+    if !isRenewal { await gather() }
+    guard request?.generation == generation, let task = latest else { return }
+    let known = isRenewal ? [] : Set(held.keys)
+    let body = CredentialRequest(task, isRenewal: isRenewal, except: known)
+    request?.indexes = body.indexes
+    for (number, waiter) in waiters where held[waiter.index] == nil && !body.indexes.contains(waiter.index) {
+      waiters[number] = nil
+      waiter.continuation.resume(
+        throwing: Failure(.internalError, "resource \(waiter.index) is not exported yet", remedy: .restart))
+    }
+    do {
+      end(generation, .success(try await ask(body, task)))
+    } catch {
+      end(generation, .failure(error))
+    }
+  }
+
+  private func gather() async {
+    guard let latest, !latest.isExported else { return }
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    gathering = continuation
+    let clock = clock
+    let alarm = Task {
+      try? await clock.sleep(milliseconds: Self.gatherMs)
+      continuation.finish()
+    }
+    for await _ in stream {}
+    alarm.cancel()
+    gathering = nil
+  }
+
+  private func end(_ generation: Int, _ result: Result<CredentialAnswer, any Error>) {
+    guard let ended = request, ended.generation == generation, let named = ended.indexes else { return }
     request = nil
     switch result {
-    case .success(let issue): current = issue
+    case .success(let answer):
+      for index in named {
+        held[index] = Issue(
+          generation: generation, credential: answer.uploads[index], expiresAt: answer.expiresAt)
+      }
     // Nothing fresh came, so nothing fresh was refused: the next refusal may ask again.
     case .failure: hasRenewedInVain = false
     }
-    let all = waiters
-    waiters = [:]
-    for continuation in all.values { continuation.resume(with: result) }
+    for (number, waiter) in waiters {
+      if let issue = held[waiter.index], issue.generation > waiter.stale {
+        waiters[number] = nil
+        waiter.continuation.resume(returning: issue)
+      } else if case .failure(let error) = result {
+        waiters[number] = nil
+        waiter.continuation.resume(throwing: error)
+      }
+    }
+    // Who came too late to be named is in the next request.
+    startIfNeeded()
   }
 
-  private func leave(_ waiter: Int) {
-    guard let continuation = waiters.removeValue(forKey: waiter) else { return }
-    continuation.resume(throwing: CancellationError())
+  private func leave(_ number: Int) {
+    guard let waiter = waiters.removeValue(forKey: number) else { return }
+    waiter.continuation.resume(throwing: CancellationError())
     guard waiters.isEmpty, let request else { return }
-    request.task.cancel()
+    request.work?.cancel()
     self.request = nil
     hasRenewedInVain = false
   }
+}
+
+extension SendTask {
+  /// Whether no export is still to come.
+  fileprivate var isExported: Bool { resources.allSatisfy { $0.isDone || $0.export != nil || $0.state == .failed } }
 }

@@ -8,9 +8,10 @@ struct CredentialRequest: Sendable {
   let json: JSONValue
 
   /// Names the resources that still lack a URL; one that has no export has no digests to name.
-  init(_ task: SendTask, isRenewal: Bool) {
+  /// - Parameter known: what has a credential already.
+  init(_ task: SendTask, isRenewal: Bool, except known: Set<Int> = []) {
     let wanted = task.resources.compactMap { resource in
-      resource.isDone ? nil : resource.export.map { (resource, $0) }
+      resource.isDone || known.contains(resource.index) ? nil : resource.export.map { (resource, $0) }
     }
     indexes = Set(wanted.map { $0.0.index })
     var object = JSONObject([("taskId", .string(task.id))])

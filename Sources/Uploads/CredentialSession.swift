@@ -9,8 +9,10 @@ struct CredentialSession: UploadSession {
   let settings: Config.Uploads
   let exportsFolder: String
 
+  func note(_ task: SendTask) async { await broker.note(task) }
+
   func upload(
-    _ resource: Resource, of task: SendTask, progress: @escaping @Sendable (Int64) -> Void
+    _ resource: Resource, of task: SendTask, memory: any UploadMemory, progress: @escaping @Sendable (Int64) -> Void
   ) async throws -> UploadResult {
     do {
       let file = try UploadFile(try resource.finishedExport(), in: exportsFolder)
@@ -26,7 +28,7 @@ struct CredentialSession: UploadSession {
     var refused: Int?
     while true {
       let issue = try await broker.issue(for: index, of: task, refused: refused)
-      guard let credential = issue.answer.uploads[index] else {
+      guard let credential = issue.credential else {
         throw Failure(.badAnswer, "the service issued no credential for resource \(index)", remedy: .giveUp)
       }
       do {

@@ -6,8 +6,10 @@ struct DirectorySession: UploadSession {
   let root: String
   let exportsFolder: String
 
+  func note(_ task: SendTask) async {}
+
   func upload(
-    _ resource: Resource, of task: SendTask, progress: @escaping @Sendable (Int64) -> Void
+    _ resource: Resource, of task: SendTask, memory: any UploadMemory, progress: @escaping @Sendable (Int64) -> Void
   ) async throws -> UploadResult {
     do {
       let file = try UploadFile(try resource.finishedExport(), in: exportsFolder)

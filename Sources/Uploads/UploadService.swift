@@ -1,5 +1,5 @@
 public import HTTP
-import Platform
+public import JSON
 import Synchronization
 public import TaskConfig
 public import TaskModel
@@ -9,18 +9,17 @@ public final class UploadService: Uploader {
   private let config: Mutex<Config>
   private let http: HTTPClient
   private let exportsFolder: String
-  private let now: @Sendable () -> Int64
+  private let clock: any Clock
 
   /// - Parameters:
   ///   - exportsFolder: where exports lie, by absolute path.
-  ///   - now: milliseconds since 1970, for the expiry of credentials; nil: the system's clock.
   public init(
-    config: Config, http: HTTPClient, exportsFolder: String, now: (@Sendable () -> Int64)? = nil
+    config: Config, http: HTTPClient, exportsFolder: String, clock: any Clock
   ) {
     self.config = Mutex(config)
     self.http = http
     self.exportsFolder = exportsFolder
-    self.now = now ?? { SystemTime.wallMs() }
+    self.clock = clock
   }
 
   /// For sessions from now on; those that run keep what they began with.
@@ -35,17 +34,13 @@ public final class UploadService: Uploader {
     case .directory(let path): return DirectorySession(root: path, exportsFolder: exportsFolder)
     case .http(let target):
       let issuer = CredentialIssuer(target: target, http: http, settings: config.uploads)
-      let broker = CredentialBroker(now: now) { try await issuer.ask($0, for: $1) }
+      let broker = CredentialBroker(clock: clock) { try await issuer.ask($0, for: $1) }
       return CredentialSession(broker: broker, http: http, settings: config.uploads, exportsFolder: exportsFolder)
     }
   }
 
-  public func uploadsEarly(_ task: SendTask) -> Bool {
-    switch config.withLock({ $0.destinations[task.destination]?.credential }) {
-    case .directory: true
-    case .http, nil: false
-    }
-  }
+  /// Neither protocol of today leaves anything behind.
+  public func abandon(_ state: JSONValue, destination: String) async throws {}
 }
 
 extension Resource {

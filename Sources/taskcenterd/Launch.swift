@@ -101,11 +101,12 @@ struct Launch {
   private func makeEngine(_ config: Config, _ folder: String) throws -> (Engine, notice: String?) {
     let exports = folder + "/exports"
     let http = HTTPClient(HTTPClient.Settings(caFile: config.uploads.caFile))
+    let clock = SystemClock()
     let parts = Engine.Parts(
       config: config,
       exporter: ExportService(folder: exports, program: Launch.workerProgram(environment), config: config),
-      uploader: UploadService(config: config, http: http, exportsFolder: exports),
-      deliverer: DeliveryService(config: config, http: http), clock: SystemClock(), log: log)
+      uploader: UploadService(config: config, http: http, exportsFolder: exports, clock: clock),
+      deliverer: DeliveryService(config: config, http: http), clock: clock, log: log)
     let path = folder + "/taskcenter.db"
     if let version = StoreFile.newerVersion(path) {
       throw Refusal(status: 65, message: version.description)

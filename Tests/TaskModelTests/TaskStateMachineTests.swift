@@ -1,3 +1,4 @@
+import JSON
 import TaskModel
 import Testing
 
@@ -5,8 +6,8 @@ import Testing
 private struct Bench {
   var task: SendTask
   var policy = RetryPolicy()
-  var uploadsEarly = true
   var now: Int64 = 1_000
+  var abandoned: [JSONValue] = []
 
   init(resources count: Int, partial: PartialPolicy = .fail, state: TaskState = .queued) {
     let resources = (0..<count).map { index in
@@ -23,9 +24,10 @@ private struct Bench {
   mutating func tell(_ events: TaskEvent...) throws -> [TaskAction] {
     var actions: [TaskAction] = []
     for event in events {
-      var machine = TaskStateMachine(task, policy: policy, uploadsEarly: uploadsEarly, now: now, jitter: 1)
+      var machine = TaskStateMachine(task, policy: policy, now: now, jitter: 1)
       actions = try machine.handle(event)
       task = machine.task
+      abandoned += machine.abandoned
     }
     return actions
   }
@@ -81,13 +83,30 @@ struct TaskStateMachineTests {
     #expect(try bench.tell(.deliveryStarted) == [.deliver(.send)])
   }
 
-  @Test("without early uploads nothing goes up before the last export")
-  func lateUploads() throws {
+  @Test("what an upload saved is kept over attempts, and given back to be taken back where nobody goes on with it")
+  func uploadStates() throws {
     var bench = Bench(resources: 2)
-    bench.uploadsEarly = false
-    try bench.tell(.turnCame)
-    #expect(try bench.tell(.exportFinished(0, Bench.file(0))) == [])
-    #expect(try bench.tell(.exportFinished(1, Bench.file(1))) == [.upload(0), .upload(1)])
+    try bench.tell(.turnCame, .exportFinished(0, Bench.file(0)), .exportFinished(1, Bench.file(1)))
+    try bench.tell(.uploadStarted(0), .uploadSaved(0, ["id": "a"]), .uploadSaved(0, ["id": "b"]), .uploadSaved(1, "c"))
+    try bench.tell(.uploadFinished(1, Bench.result(1)))
+    #expect(bench.task.resources[0].uploadState == ["id": "b"])
+    #expect(bench.task.resources[1].uploadState == nil, "what is up needs no more")
+    try bench.tell(.rescued, .turnCame)
+    #expect(bench.task.resources[0].uploadState == ["id": "b"])
+    try bench.tell(.cancel)
+    #expect(bench.task.resources[0].uploadState == nil)
+    #expect(bench.abandoned == [["id": "b"]])
+    try bench.tell(.uploadSaved(0, "late"))
+    #expect(bench.abandoned == [["id": "b"], "late"], "an upload that was begun while the cancel came")
+  }
+
+  @Test("an export that is made again begins its upload anew")
+  func uploadStateOfLostExport() throws {
+    var bench = Bench(resources: 1)
+    try bench.tell(.turnCame, .exportFinished(0, Bench.file(0)), .uploadStarted(0), .uploadSaved(0, "a"))
+    try bench.tell(.exportLost(0))
+    #expect(bench.task.resources[0].uploadState == nil)
+    #expect(bench.abandoned == ["a"])
   }
 
   @Test("a hiccup is repeated at once, twice, and then the task backs off")

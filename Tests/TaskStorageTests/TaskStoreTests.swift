@@ -146,6 +146,42 @@ struct TaskStoreTests {
     #expect(throws: StoreError.newerVersion(found: 9999, supported: TaskSchema.migrations.count)) { try folder.open() }
   }
 
+  @Test("a store of version 1 is brought to today's with everything in it")
+  func migratesFromVersion1() async throws {
+    let folder = try StoreFolder()
+    do {
+      let connection = try Connection(path: folder.path)
+      try connection.execute(script: TaskSchema.migrations[0] + "PRAGMA user_version = 1;")
+      try connection.execute(
+        script: """
+          INSERT INTO tasks VALUES (1, 'old', NULL, 'h', 'me', 'message', 'chat', 'local', 'queued', 'fail', 1, 'normal',
+            NULL, NULL, 0, 0, NULL, 'slot', 5, 0, 0, 0, NULL, NULL, 0, 5, 5, NULL);
+          INSERT INTO resources VALUES (1, 0, 'image', 'a.jpg', '{"path":"/a.jpg"}', 'image/jpeg', NULL, 'uploaded', NULL,
+            'put', 'https://cdn/a', '{"md5":"m","mime":"image/jpeg","name":"a.jpg","sha256":"s","size":1,"url":"u","v":1}',
+            NULL, 1);
+          """)
+    }
+    let store = try folder.open()
+    let task = try #require(try await store.read { try $0.task("old") })
+    #expect(task.resources.map(\.url) == ["https://cdn/a"])
+    #expect(task.resources[0].repeats == 1 && task.resources[0].derivedFrom == nil)
+    #expect(task.resources[0].uploadState == nil)
+  }
+
+  @Test("abandoned uploads are remembered until they are forgotten")
+  func abandonedUploads() async throws {
+    let folder = try StoreFolder()
+    let store = try folder.open()
+    try await store.write { transaction in
+      try transaction.abandon(["uploadId": "a"], destination: "bucket")
+      try transaction.abandon("b", destination: "other")
+    }
+    let found = try await store.read { try $0.abandonedUploads() }
+    #expect(found.map(\.state) == [["uploadId": "a"], "b"] && found.map(\.destination) == ["bucket", "other"])
+    try await store.write { try $0.forget(found[0]) }
+    #expect(try await store.read { try $0.abandonedUploads() } == [found[1]])
+  }
+
   @Test("the CHECK of final states is the machine's")
   func checks() throws {
     let folder = try StoreFolder()

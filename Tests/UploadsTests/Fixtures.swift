@@ -36,11 +36,35 @@ struct Fixture {
     var config = Config()
     config.uploads.stallTimeoutMs = 20_000
     config.destinations["d"] = Destination(credential: credential, delivery: .journal(path: "/dev/null"))
-    return UploadService(config: config, http: HTTPClient(), exportsFolder: folder.path, now: { now })
+    return UploadService(config: config, http: HTTPClient(), exportsFolder: folder.path, clock: StillClock(time: now))
   }
 
   private static func sum(_ program: String, _ path: String) throws -> String {
     String(String(decoding: try Command.run(program, [path]), as: UTF8.self).prefix { $0 != " " })
+  }
+}
+
+/// A clock that stands, and on which nothing ever ends its sleep but a cancel.
+struct StillClock: TaskModel.Clock {
+  let time: Int64
+  func now() -> Int64 { time }
+  func sleep(milliseconds: Int64) async throws {
+    for await _ in AsyncStream<Void>.makeStream().stream {}
+    try Task.checkCancellation()
+  }
+}
+
+/// Keeps nothing.
+struct NoMemory: UploadMemory {
+  var saved: JSONValue? { nil }
+  func save(_ state: JSONValue) async throws {}
+}
+
+extension UploadSession {
+  func upload(
+    _ resource: Resource, of task: SendTask, progress: @escaping @Sendable (Int64) -> Void
+  ) async throws -> UploadResult {
+    try await upload(resource, of: task, memory: NoMemory(), progress: progress)
   }
 }
 
