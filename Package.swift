@@ -42,7 +42,7 @@ let package = Package(
     .target(name: "ExportProtocol", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
     .target(
       name: "Exports",
-      dependencies: ["Digest", "ExportProtocol", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
+      dependencies: ["Digest", "ExportProtocol", "JSON", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
       swiftSettings: strict),
     .target(name: "LogArchive", dependencies: ["Archive", "ExportProtocol", "TaskModel"], swiftSettings: strict),
     .target(
@@ -103,6 +103,10 @@ let package = Package(
       name: "DigestTests", dependencies: ["Digest", "Platform", "TaskTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ExportProtocolTests", dependencies: ["ExportProtocol", "JSON", "TaskModel"], swiftSettings: strict),
+    .testTarget(
+      name: "ExportsTests",
+      dependencies: ["Exports", "ExportProtocol", "TaskConfig", "TaskModel", "TaskTestSupport", "taskcenter-export"],
+      swiftSettings: strict),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Platform", "TaskTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "MediaExportTests",

@@ -18,8 +18,8 @@ public protocol Exporter: Sendable {
   /// Removes an export that no task needs any more.
   func remove(_ file: ExportedFile)
 
-  /// Removes every work file but these: at start, what a dead engine left.
-  func sweep(keeping files: Set<String>)
+  /// Removes every work file but these: at start, what a dead engine left. These may serve other tasks too.
+  func sweep(keeping files: [ExportedFile])
 }
 
 /// Moves exported bytes to file storage.

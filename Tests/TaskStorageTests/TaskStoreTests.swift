@@ -119,7 +119,7 @@ struct TaskStoreTests {
     try await store.write { try $0.delete(task) }
     let changes = try await store.read { try $0.changes(since: 0) }
     #expect(changes.map(\.taskID) == ["a"] && changes[0].json == nil)
-    #expect(try await store.read { try $0.exportFiles() } == [])
+    #expect(try await store.read { try $0.exportFiles() }.isEmpty)
   }
 
   @Test("lists are newest first and page without gaps")
