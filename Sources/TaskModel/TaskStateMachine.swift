@@ -276,7 +276,9 @@ extension TaskStateMachine {
     guard isCurrent(index) else { return [.removeExport(file)] }
     let resource = task.resources[index]
     task.resources[index].export = file
-    task.resources[index].name = FileName.of(resource.name, from: resource.sourceMime, exportedAs: file.mime)
+    if !resource.role.isDerived {
+      task.resources[index].name = FileName.of(resource.name, from: resource.sourceMime, exportedAs: file.mime)
+    }
     task.resources[index].repeats = 0
     move(index, to: .exported)
     return startUploads([index])
@@ -353,7 +355,10 @@ extension TaskStateMachine {
     return [.awaitLane]
   }
 
-  private var canPublishPart: Bool { task.partial == .publish && task.uploadedCount >= max(1, task.minResources) }
+  private var canPublishPart: Bool {
+    let count = task.resources.count { $0.isDone && !$0.role.isDerived }
+    return task.partial == .publish && count >= max(1, task.minResources)
+  }
 
   /// After a failure that may pass: wait, or end where waiting has no sense any more.
   private mutating func postpone(_ cause: Failure) -> [TaskAction] {

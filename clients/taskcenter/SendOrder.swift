@@ -39,7 +39,7 @@ struct SendOrder {
     }
     names = files + [cover].compactMap { $0 }
     paths = try names.map(absolute)
-    let resources: [ResourceDraft]
+    var resources: [ResourceDraft]
     if kind == .log {
       resources = [ResourceDraft(source: .paths(paths))]
     } else {
@@ -47,6 +47,9 @@ struct SendOrder {
       resources = paths.enumerated().map { index, path in
         ResourceDraft(source: .path(path), role: cover == nil ? nil : index == files.count ? .cover : .audio)
       }
+    }
+    for role in [ResourceRole.poster, .thumbnail] where arguments.has("--\(role.rawValue)") {
+      for index in resources.indices where resources[index].role != .audio { resources[index].derive.append(role) }
     }
     var submission = Submission(kind: kind, resources: resources, account: arguments.value("--account") ?? "default")
     submission.key = arguments.value("--key")
