@@ -113,6 +113,7 @@ let package = Package(
       dependencies: [
         "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "TaskModel", "taskcenter-export",
       ], swiftSettings: strict),
+    .testTarget(name: "TaskEngineTests", dependencies: ["TaskEngine", "TaskModel"], swiftSettings: strict),
     .target(name: "TaskTestSupport", path: "Tests/TaskTestSupport", swiftSettings: strict),
     .testTarget(
       name: "UploadsTests",

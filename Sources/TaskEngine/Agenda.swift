@@ -88,9 +88,15 @@ struct Agenda {
     lanes.values.joined().filter { $0.state == .retrying && ($0.dueAt ?? 0) <= now }.map(\.id)
   }
 
-  /// When something has to be looked at again although nobody says anything.
-  func nextDue(after now: Int64) -> Int64? {
-    lanes.values.joined().compactMap { $0.dueAt }.filter { $0 > now }.min()
+  /// When something has to be looked at again although nobody says anything. May be past: a wait can be over before
+  /// anybody got round to setting a timer for it, and nobody else would wake that task.
+  /// - Parameter ignored: tasks that somebody else is about to look at.
+  func nextDue(now: Int64, except ignored: (SendTask.ID) -> Bool) -> Int64? {
+    lanes.values.joined().compactMap { entry in
+      guard let dueAt = entry.dueAt, !ignored(entry.id) else { return nil }
+      // A queued task that is due has its turn as soon as its lane is scheduled.
+      return entry.state == .retrying || dueAt > now ? dueAt : nil
+    }.min()
   }
 
   /// Whether anything runs, or will within `patience` milliseconds, without a user's doing.

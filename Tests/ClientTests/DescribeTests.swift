@@ -131,7 +131,10 @@ struct HelpTests {
 
   @Test("completions offer the options that the help explains, for every subcommand")
   func completions() throws {
-    let options = ["--account", "--cover", "--destination", "--help", "--json", "--key", "--text", "--to", "--wait"]
+    let options = [
+      "--account", "--cover", "--destination", "--help", "--json", "--key", "--poster", "--text", "--thumbnail", "--to",
+      "--wait",
+    ]
     #expect(Completion.options(Send.help) == options)
     for shell in ["bash", "zsh", "fish"] {
       let script = try #require(Completion.script(shell))
