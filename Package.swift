@@ -111,10 +111,13 @@ let package = Package(
     .testTarget(
       name: "MediaExportTests",
       dependencies: [
-        "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "TaskModel", "taskcenter-export",
+        "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "TaskModel", "TaskTestSupport",
+        "taskcenter-export",
       ], swiftSettings: strict),
     .testTarget(name: "TaskEngineTests", dependencies: ["TaskEngine", "TaskModel"], swiftSettings: strict),
-    .target(name: "TaskTestSupport", path: "Tests/TaskTestSupport", swiftSettings: strict),
+    .target(
+      name: "TaskTestSupport", dependencies: ["JSON", "TaskModel"], path: "Tests/TaskTestSupport", swiftSettings: strict
+    ),
     .testTarget(
       name: "UploadsTests",
       dependencies: ["HTTP", "JSON", "TaskConfig", "TaskModel", "TaskTestSupport", "Uploads"], swiftSettings: strict),

@@ -88,12 +88,16 @@ public enum CredentialSource: Sendable, Hashable {
   case directory(path: String)
   /// `POST` to the business service.
   case http(HTTPTarget)
+  /// `credential/issue` to an attached front end.
+  case frontEnd
 }
 
 public enum DeliveryTarget: Sendable, Hashable {
   /// One line per task is appended to this JSONL file.
   case journal(path: String)
   case http(HTTPTarget)
+  /// `delivery/perform` to an attached front end.
+  case frontEnd
 }
 
 /// A URL and the headers to send with it. `{kind}`, `{account}` and `{taskId}` in the URL are replaced.

@@ -85,7 +85,7 @@ struct Agenda {
 
   /// Waiting tasks whose time has come.
   func dueTasks(now: Int64) -> [SendTask.ID] {
-    lanes.values.joined().filter { $0.state == .retrying && ($0.dueAt ?? 0) <= now }.map(\.id)
+    lanes.values.joined().filter { $0.state == .retrying && ($0.dueAt ?? .max) <= now }.map(\.id)
   }
 
   /// When something has to be looked at again although nobody says anything. May be past: a wait can be over before
@@ -104,7 +104,9 @@ struct Agenda {
     lanes.values.joined().contains { entry in
       switch entry.state {
       case .exporting, .uploading, .delivering: !entry.isReady || isDeliverable(entry.id, now: now, patience: patience)
-      case .queued, .retrying: (entry.dueAt ?? 0) <= now + patience
+      case .queued: (entry.dueAt ?? 0) <= now + patience
+      // Without a time it waits for a front end, who is then here to keep the engine.
+      case .retrying: (entry.dueAt ?? .max) <= now + patience
       case .draft, .paused, .sent, .failed, .canceled: false
       }
     }

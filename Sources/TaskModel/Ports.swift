@@ -85,6 +85,21 @@ public protocol Deliverer: Sendable {
   func deliver(_ task: SendTask, mode: DeliveryMode) async throws -> String?
 }
 
+/// What only a front end can do.
+public enum FrontEndCapability: Sendable, Hashable {
+  case deliver(TaskKind)
+  case credentials
+}
+
+/// Whoever is at the other end of the engine's sessions.
+public protocol FrontEnds: Sendable {
+  /// Asks one that has announced `capability` for `account`.
+  /// - Throws: `Failure`, with `needsFrontEnd` where nobody is there, or goes before answering; or `CancellationError`.
+  func ask(
+    _ method: String, _ params: JSONValue, of capability: FrontEndCapability, account: String
+  ) async throws -> JSONValue
+}
+
 /// Time as the engine sees it, so that tests can turn it by hand.
 public protocol Clock: Sendable {
   /// Milliseconds since 1970.

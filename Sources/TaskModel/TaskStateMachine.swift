@@ -325,7 +325,8 @@ extension TaskStateMachine {
     // What was exported is not what lies there any more: only a new export helps.
     let removal = failure.code == .integrityMismatch ? dropExport(of: index) : nil
     let step: TaskAction = task.resources[index].export == nil ? .export(index) : .upload(index)
-    let isHiccup = !failure.isPermanent && !failure.isOffline && failure.retryAfterMs == nil
+    let isHiccup =
+      !failure.isPermanent && !failure.isOffline && !failure.needsFrontEnd && failure.retryAfterMs == nil
     if isHiccup, task.resources[index].repeats < policy.resourceRetries {
       task.resources[index].repeats += 1
       return [removal, step].compactMap { $0 }
@@ -366,6 +367,10 @@ extension TaskStateMachine {
       fail(expiry(cause))
       return []
     }
+    if cause.needsFrontEnd {
+      wait(for: .frontEnd, until: nil, cause)
+      return []
+    }
     if cause.isOffline {
       wait(for: .network, until: now + policy.networkProbeMs, cause)
       return []
@@ -388,7 +393,7 @@ extension TaskStateMachine {
     return []
   }
 
-  private mutating func wait(for reason: WaitReason, until time: Int64, _ cause: Failure) {
+  private mutating func wait(for reason: WaitReason, until time: Int64?, _ cause: Failure) {
     task.failure = cause
     move(to: .retrying, because: cause)
     task.waitingFor = reason

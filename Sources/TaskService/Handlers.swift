@@ -35,7 +35,8 @@ enum Handlers {
       let _: EngineStatus = try decode(call.params)
       return .answer(.success(service.status()))
     case Initialize.method:
-      let _: Initialize = try decode(call.params)
+      let request: Initialize = try decode(call.params)
+      session.announce(request.capabilities)
       return .answer(.success(service.greeting()))
     case Shutdown.method:
       let _: Shutdown = try decode(call.params)

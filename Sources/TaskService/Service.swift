@@ -15,7 +15,10 @@ public final class Service: Sendable {
   let runID: String
   let startedAt = SystemTime.monotonicMs()
   public let sessions = SessionList()
-  public init(engine: Engine, storeFolder: String) {
+  let frontEnds: FrontEndRegistry
+
+  public init(engine: Engine, storeFolder: String, frontEnds: FrontEndRegistry) {
+    self.frontEnds = frontEnds
     self.engine = engine
     self.storeFolder = storeFolder
     runID = String(UInt64.random(in: .min ... .max), radix: 36)
