@@ -14,7 +14,8 @@ let package = Package(
   targets: [
     // MARK: Programs
     .executableTarget(
-      name: "taskcenter", dependencies: ["JSON", "JSONRPC", "Platform", "TaskModel", "TaskProtocol"],
+      name: "taskcenter",
+      dependencies: ["JSON", "JSONRPC", "Platform", "SourceFiles", "TaskModel", "TaskProtocol"],
       path: "clients/taskcenter", swiftSettings: strict),
     .executableTarget(
       name: "taskcenter-export", dependencies: ["ExportProtocol", "JSON", "LogArchive", "MediaExport", "TaskModel"],

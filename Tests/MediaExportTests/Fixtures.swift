@@ -107,9 +107,13 @@ enum Export {
     try open(path) { try AudioExporter.export($0, to: output) { _ in } }
   }
 
+  static func plan(_ path: String, _ job: ExportJob) throws -> PlannedExport {
+    try open(path) { try ExportPlanner.plan($0, job: job) }
+  }
+
   static func probe(_ path: String) throws -> MediaFacts { try open(path) { try Prober.probe($0) } }
 
-  private static func open<T>(_ path: String, _ body: (MediaInput) throws -> T) throws -> T {
+  static func open<T>(_ path: String, _ body: (MediaInput) throws -> T) throws -> T {
     try libraries.get()
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
     try #require(descriptor >= 0)
