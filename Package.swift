@@ -95,7 +95,8 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", dependencies: ["TaskModel"], swiftSettings: strict),
     .testTarget(name: "AnswersTests", dependencies: ["Answers", "HTTP", "JSON", "TaskModel"], swiftSettings: strict),
     .testTarget(
-      name: "ClientTests", dependencies: ["JSON", "JSONRPC", "TaskModel", "TaskProtocol", "taskcenter"],
+      name: "ClientTests",
+      dependencies: ["JSON", "JSONRPC", "SourceFiles", "TaskModel", "TaskProtocol", "taskcenter"],
       swiftSettings: strict),
     .testTarget(
       name: "DeliveryTests",

@@ -20,14 +20,14 @@ SOURCE = f"s={SIZE[0]}x{SIZE[1]}:r={RATE}"
 STILL = "mandelbrot=s=1920x1080:r=30:maxiter=300,trim=end_frame=1"
 # Sensor noise moves; so does grain. What is in front moves as much as its name says.
 CLIPS = {
-    "pattern": f"testsrc2={SOURCE},noise=alls=12:allf=t",
+    "pattern": f"testsrc2={SOURCE},noise=alls=4:allf=t",
     "fractal": f"mandelbrot={SOURCE}:maxiter=300:end_pts=600",
     "slow zoom": f"{STILL},zoompan=z='1+0.002*on':d={SECONDS * RATE}:s={SIZE[0]}x{SIZE[1]}:fps={RATE}",
-    "film": f"gradients={SOURCE}:speed=0.03:n=4:seed=5,noise=alls=14:allf=t",
+    "film": f"gradients={SOURCE}:speed=0.03:n=4:seed=5,format=yuv420p,noise=c0s=6:c0f=t",
     "head": f"{STILL},scale={SIZE[0]}:{SIZE[1]},loop=-1:1,setpts=N/{RATE}/TB[back];"
             f"testsrc2=s=240x320:r={RATE}[head];"
-            "[back][head]overlay=x='520+14*sin(3*t)':y='240+6*sin(5*t)':shortest=1,noise=alls=3:allf=t",
-    "cut": f"color=c=0x405060:{SOURCE}:d=3,noise=alls=3:allf=t[quiet];"
+            "[back][head]overlay=x='520+14*sin(3*t)':y='240+6*sin(5*t)':shortest=1,noise=alls=2:allf=t",
+    "cut": f"color=c=0x405060:{SOURCE}:d=3,noise=alls=2:allf=t[quiet];"
            f"life=s=160x90:r={RATE}:ratio=0.3:seed=4:mold=10:life_color=orange:death_color=navy,"
            f"scale={SIZE[0]}:{SIZE[1]}:flags=neighbor,setsar=1,trim=duration=3[busy];[quiet][busy]concat",
 }
@@ -52,7 +52,7 @@ def make_clip(name, path):
     # The sound is MP3, so that no film can be passed on as it is: this is about encodes.
     ffmpeg("-f", "lavfi", "-i", CLIPS[name] + ",format=yuv420p", "-f", "lavfi", "-i",
            "anoisesrc=a=0.05:c=pink:r=48000:seed=1,aformat=channel_layouts=stereo", "-t", SECONDS, "-c:v", "libx264",
-           "-preset", "veryfast", "-crf", 14, "-c:a", "libmp3lame", "-b:a", "128k", path)
+           "-preset", "veryfast", "-crf", 16, "-c:a", "libmp3lame", "-b:a", "128k", path)
 
 
 def fitted(rung):

@@ -113,12 +113,15 @@ struct LadderExportTests {
     #expect(result.size > 8_000 && result.size <= 400_000)
   }
 
-  @Test("A clean film that no encode makes smaller goes out as it is, over the limit")
-  func cleanOverLimit() throws {
-    let source = try clip("160x90", seconds: 2, "-crf", "45", "-b:a", "16k", "-ac", "1")
+  @Test(
+    "A clean film that no encode makes smaller goes out as it is, over the limit",
+    arguments: [(1, false), (2, true)] as [(Int64, Bool)])
+  func cleanOverLimit(hardLimitInSizes: Int64, isTried: Bool) throws {
+    let source = try clip("160x90", seconds: 2, "-crf", "45", "-b:a", "16k", "-ac", "1", "-map_metadata", "-1")
     let size = try bytes(source)
-    let result = try Export.video(source, ladder(size / 2, hard: size * 2), to: output)
-    #expect(result.size <= size)
+    let result = try Export.video(source, ladder(size / 2, hard: size * hardLimitInSizes), to: output)
+    #expect(result.size <= size && result.size > size / 2)
+    #expect((result.encodes > 0) == isTried)
     #expect(try MediaInfo(output).stream("video")["width"] as? Int == 160)
   }
 

@@ -51,7 +51,8 @@ enum Completion: Command {
           if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W "\(names)" -- "$word"))
           elif [ "$COMP_CWORD" -eq 2 ] && [ "${COMP_WORDS[1]}" = send ]; then COMPREPLY=($(compgen -W "\(kinds)" -- "$word"))
           elif [ "$COMP_CWORD" -eq 2 ] && [ "${COMP_WORDS[1]}" = plan ] && [[ $word != -* ]]; then
-            local IFS=$'\\n'; COMPREPLY=($(compgen -W "\(kinds.replacing(" ", with: "\n"))" -- "$word"; compgen -f -- "$word"))
+            COMPREPLY=($(compgen -W "\(kinds)" -- "$word"))
+            local IFS=$'\\n'; COMPREPLY+=($(compgen -f -- "$word"))
           elif [[ $word = -* ]]; then COMPREPLY=($(compgen -W "$options" -- "$word"))
           else local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$word")); fi
         }
