@@ -29,11 +29,14 @@ public struct ExportResult: Sendable, Hashable {
   public var width: Int?
   public var height: Int?
   public var durationMs: Int64?
-  /// What was done: `960x540`, `remux`, `2048`, `aac`, `zip`…
+  /// What was done: `960x540`, `remux`, `2048`, `pass`, `aac`, `zip`…
   public var rung: String
+  /// Of a picture or a film: some thirty letters that show its colours (github.com/woltapp/blurhash).
+  public var blurhash: String?
 
   public init(
-    mime: String, size: Int64, width: Int? = nil, height: Int? = nil, durationMs: Int64? = nil, rung: String
+    mime: String, size: Int64, width: Int? = nil, height: Int? = nil, durationMs: Int64? = nil, rung: String,
+    blurhash: String? = nil
   ) {
     self.mime = mime
     self.size = size
@@ -41,6 +44,7 @@ public struct ExportResult: Sendable, Hashable {
     self.height = height
     self.durationMs = durationMs
     self.rung = rung
+    self.blurhash = blurhash
   }
 }
 
@@ -56,12 +60,17 @@ public struct MediaFacts: Sendable, Hashable {
   public var width: Int?
   public var height: Int?
   public var durationMs: Int64?
+  /// A JPEG that can go out as it is once its metadata is cut away (`ImageFacts.isClean`).
+  public var isClean: Bool
 
-  public init(kind: Kind, mime: String, width: Int? = nil, height: Int? = nil, durationMs: Int64? = nil) {
+  public init(
+    kind: Kind, mime: String, width: Int? = nil, height: Int? = nil, durationMs: Int64? = nil, isClean: Bool = false
+  ) {
     self.kind = kind
     self.mime = mime
     self.width = width
     self.height = height
     self.durationMs = durationMs
+    self.isClean = isClean
   }
 }

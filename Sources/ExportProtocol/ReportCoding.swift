@@ -20,6 +20,7 @@ extension ExportReport {
       object["height"] = result.height.map(JSONValue.int)
       object["durationMs"] = result.durationMs.map(JSONValue.int)
       object["rung"] = .string(result.rung)
+      object["blurhash"] = result.blurhash.map(JSONValue.string)
     case .failed(_, let failure):
       object["report"] = .string(Kind.failed.rawValue)
       object["code"] = .string(failure.code.rawValue)
@@ -32,6 +33,7 @@ extension ExportReport {
       object["width"] = facts.width.map(JSONValue.int)
       object["height"] = facts.height.map(JSONValue.int)
       object["durationMs"] = facts.durationMs.map(JSONValue.int)
+      if facts.isClean { object["clean"] = true }
     }
     return .object(object)
   }
@@ -53,7 +55,8 @@ extension ExportReport {
         ExportResult(
           mime: try fields.required("mime").nonEmptyString(), size: try fields.required("size").int(),
           width: try fields.pixels("width"), height: try fields.pixels("height"),
-          durationMs: try fields.optional("durationMs")?.int(), rung: try fields.required("rung").nonEmptyString()))
+          durationMs: try fields.optional("durationMs")?.int(), rung: try fields.required("rung").nonEmptyString(),
+          blurhash: try fields.optional("blurhash")?.nonEmptyString()))
     case .failed:
       self = .failed(
         id: id,
@@ -66,7 +69,8 @@ extension ExportReport {
         MediaFacts(
           kind: try fields.required("kind").oneOf(MediaFacts.Kind.self),
           mime: try fields.required("mime").nonEmptyString(), width: try fields.pixels("width"),
-          height: try fields.pixels("height"), durationMs: try fields.optional("durationMs")?.int()))
+          height: try fields.pixels("height"), durationMs: try fields.optional("durationMs")?.int(),
+          isClean: try fields.optional("clean")?.bool() ?? false))
     }
     try fields.finish()
   }

@@ -19,7 +19,9 @@ enum ExportPlan {
   private static func image(_ kind: TaskKind, _ kinds: Config.Kinds) -> ImageJob {
     let feed = kinds.feedPost.image
     switch kind {
-    case .feedPost: return ImageJob(longEdge: feed.longEdge, quality: feed.quality)
+    case .feedPost:
+      return ImageJob(
+        longEdge: feed.longEdge, quality: feed.quality, format: feed.format == .heic ? .heic : .jpeg)
     case .avatar: return ImageJob(longEdge: 640, cropSquare: true)
     case .message, .chatVideo, .log: return ImageJob(longEdge: 1600)
     }

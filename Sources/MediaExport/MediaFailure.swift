@@ -18,6 +18,10 @@ enum MediaFailure {
   static func tooManyPixels(_ name: String, _ size: PixelSize) -> Failure {
     Failure(.tooManyPixels, "“\(name)” is \(size.width) × \(size.height) pixels, which is too much", remedy: .needsUser)
   }
+  static func noHEIC(_ name: String) -> Failure {
+    Failure(
+      .unsupported, "“\(name)” can't become a HEIC picture: no HEVC encoder is installed here", remedy: .needsUser)
+  }
   static func tooLarge(_ name: String, limit: Int64) -> Failure {
     Failure(.tooLarge, "“\(name)” can't be made smaller than \(limit) bytes", remedy: .needsUser)
   }
