@@ -60,17 +60,12 @@ public struct MediaFacts: Sendable, Hashable {
   public var width: Int?
   public var height: Int?
   public var durationMs: Int64?
-  /// A JPEG that can go out as it is once its metadata is cut away (`ImageFacts.isClean`).
-  public var isClean: Bool
 
-  public init(
-    kind: Kind, mime: String, width: Int? = nil, height: Int? = nil, durationMs: Int64? = nil, isClean: Bool = false
-  ) {
+  public init(kind: Kind, mime: String, width: Int? = nil, height: Int? = nil, durationMs: Int64? = nil) {
     self.kind = kind
     self.mime = mime
     self.width = width
     self.height = height
     self.durationMs = durationMs
-    self.isClean = isClean
   }
 }

@@ -33,7 +33,6 @@ extension ExportReport {
       object["width"] = facts.width.map(JSONValue.int)
       object["height"] = facts.height.map(JSONValue.int)
       object["durationMs"] = facts.durationMs.map(JSONValue.int)
-      if facts.isClean { object["clean"] = true }
     }
     return .object(object)
   }
@@ -69,8 +68,7 @@ extension ExportReport {
         MediaFacts(
           kind: try fields.required("kind").oneOf(MediaFacts.Kind.self),
           mime: try fields.required("mime").nonEmptyString(), width: try fields.pixels("width"),
-          height: try fields.pixels("height"), durationMs: try fields.optional("durationMs")?.int(),
-          isClean: try fields.optional("clean")?.bool() ?? false))
+          height: try fields.pixels("height"), durationMs: try fields.optional("durationMs")?.int()))
     }
     try fields.finish()
   }

@@ -31,13 +31,18 @@ public enum ImageExporter {
   }
 
   /// - Returns: also the cleaned file, where it is a clean JPEG.
-  static func facts(of input: MediaInput, _ header: ImageHeader) throws(Failure) -> (ImageFacts, CleanJPEG?) {
-    let stored = PixelSize(header.width, header.height)
-    let shown = header.isShownTurned ? stored.turned : stored
+  private static func facts(of input: MediaInput, _ header: ImageHeader) throws(Failure) -> (ImageFacts, CleanJPEG?) {
     let clean = try CleanJPEG(input, header)
+    let shown = header.shownSize
     return (
       ImageFacts(width: shown.width, height: shown.height, size: try input.size(), isClean: clean != nil), clean
     )
+  }
+
+  /// What `export` would do.
+  /// - Throws: `Failure`.
+  static func plan(_ input: MediaInput, job: ImageJob) throws(Failure) -> ImagePlan {
+    ImagePlan(try facts(of: input, try header(of: input)).0, job: job)
   }
 
   /// What the picture is, before a pixel of it is decoded.

@@ -1,4 +1,3 @@
-import ExportProtocol
 import FFmpeg
 import TaskModel
 
@@ -24,9 +23,9 @@ struct PosterFrames {
       throw MediaFailure.tooManyPixels(input.name, PixelSize(video.width, video.height))
     }
     self.stream = stream
-    let job = VideoJob(longSide: longEdge, shortSide: longEdge, remux: .never)
-    let plan = VideoPlan(stream, video, sourceRate: nil, job: job)
-    filters = plan.filters + ",scale=in_color_matrix=bt709:in_range=tv:out_range=pc,format=rgb24"
+    let size = video.displaySize.fitted(longSide: longEdge, shortSide: longEdge)
+    filters =
+      VideoPlan.filters(video, size: size) + ",scale=in_color_matrix=bt709:in_range=tv:out_range=pc,format=rgb24"
   }
 
   /// The first of some moments that shows something, or the most telling of them.

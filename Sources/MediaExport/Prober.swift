@@ -19,9 +19,8 @@ public enum Prober {
 
   private static func image(_ input: MediaInput) throws(Failure) -> MediaFacts {
     let header = try ImageExporter.header(of: input)
-    let (facts, _) = try ImageExporter.facts(of: input, header)
-    return MediaFacts(
-      kind: .image, mime: header.format.mime, width: facts.width, height: facts.height, isClean: facts.isClean)
+    let shown = header.shownSize
+    return MediaFacts(kind: .image, mime: header.format.mime, width: shown.width, height: shown.height)
   }
 
   private static func medium(_ input: MediaInput) throws(Failure) -> MediaFacts {

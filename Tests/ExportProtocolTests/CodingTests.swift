@@ -15,6 +15,9 @@ struct CodingTests {
     ExportOrder(
       id: -1, job: .video(VideoJob(longSide: 1280, shortSide: 720, crf: 30, maximumRate: 1000, remux: .never)),
       name: "", output: "/a/3.part"),
+    ExportOrder(id: 7, job: .image(ImageJob(longEdge: 2048, format: .heic)), name: "x", output: "/a/7.part"),
+    ExportOrder(id: 8, job: .poster(PosterJob(longEdge: 1000, quality: 70)), name: "x", output: "/a/8.part"),
+    ExportOrder(id: 9, job: .thumbnail(ThumbnailJob(edge: 100, quality: 60)), name: "x", output: "/a/9.part"),
     ExportOrder(id: 4, job: .audio, name: "x", output: "/a/4.part"),
     ExportOrder(id: 5, job: .probe, name: "x", output: ""),
     ExportOrder(
@@ -28,6 +31,7 @@ struct CodingTests {
       id: 2,
       ExportResult(mime: "video/mp4", size: 1 << 40, width: 960, height: 540, durationMs: 1234, rung: "960x540")),
     .done(id: 3, ExportResult(mime: "application/zip", size: 0, rung: "zip")),
+    .done(id: 7, ExportResult(mime: "image/jpeg", size: 1, width: 1, height: 1, rung: "pass", blurhash: "L~\\\"{}")),
     .failed(id: 4, Failure(.damaged, "“x” is damaged", remedy: .needsUser)),
     .probed(id: 5, MediaFacts(kind: .image, mime: "image/heic", width: 1, height: 2)),
     .probed(id: 6, MediaFacts(kind: .other, mime: "application/octet-stream")),
@@ -53,6 +57,12 @@ struct CodingTests {
       (#"{"id":1,"name":"x","output":"/o","job":"image","longEdge":0,"quality":82,"cropSquare":false}"#, "/longEdge"),
       (#"{"id":1,"name":"x","output":"/o","job":"archive","entries":[{"path":"","name":"a"}]}"#, "/entries/0/path"),
       (#"{"id":1,"output":"/o","job":"audio"}"#, "/name"),
+      (
+        #"{"id":1,"name":"x","output":"/o","job":"image","longEdge":9,"quality":82,"cropSquare":false,"format":"bmp"}"#,
+        "/format"
+      ),
+      (#"{"id":1,"name":"x","output":"/o","job":"poster","longEdge":1,"quality":82}"#, "/longEdge"),
+      (#"{"id":1,"name":"x","output":"/o","job":"thumbnail","edge":320,"quality":0}"#, "/quality"),
     ])
   func badOrders(text: String, pointer: String) throws {
     let value = try JSONParser.parse(text)

@@ -1,8 +1,9 @@
 import ExportProtocol
 import Foundation
-import MediaExport
 import TaskModel
 import Testing
+
+@testable import MediaExport
 
 /// A folder of one test, gone when the test is over.
 final class Folder {
@@ -100,6 +101,20 @@ enum Export {
 
   static func audio(_ path: String, to output: String) throws -> ExportResult {
     try open(path) { try AudioExporter.export($0, to: output) { _ in } }
+  }
+
+  static func plan(_ path: String, _ job: ImageJob) throws -> ImagePlan {
+    try open(path) { try ImageExporter.plan($0, job: job) }
+  }
+
+  static func poster(_ path: String, _ job: PosterJob = PosterJob(), to output: String) throws -> ExportResult {
+    try open(path) { try PosterExporter.poster($0, job: job, to: output) }
+  }
+
+  static func thumbnail(
+    _ path: String, _ job: ThumbnailJob = ThumbnailJob(), to output: String
+  ) throws -> ExportResult {
+    try open(path) { try PosterExporter.thumbnail($0, job: job, to: output) }
   }
 
   static func probe(_ path: String) throws -> MediaFacts { try open(path) { try Prober.probe($0) } }

@@ -1,56 +1,55 @@
-/// What a picture is, as far as its export depends on it.
-public struct ImageFacts: Sendable, Hashable {
-  /// Displayed pixels.
-  public var width: Int
-  public var height: Int
-  /// Bytes of the file.
-  public var size: Int64
-  /// Whether it is a JPEG whose metadata can be cut away without touching a pixel: upright, sRGB, nothing odd.
-  public var isClean: Bool
+import ExportProtocol
 
-  public init(width: Int, height: Int, size: Int64, isClean: Bool) {
-    self.width = width
-    self.height = height
-    self.size = size
-    self.isClean = isClean
-  }
+/// What a picture is, as far as its export depends on it.
+struct ImageFacts: Sendable, Hashable {
+  /// Displayed pixels.
+  var width: Int
+  var height: Int
+  /// Bytes of the file.
+  var size: Int64
+  /// Whether it is a JPEG whose metadata can be cut away without touching a pixel: upright, sRGB, nothing odd.
+  var isClean: Bool
 }
 
 /// What becomes of a picture (design section 6). Pure: facts and order in.
-public struct ImagePlan: Sendable, Hashable {
-  public enum Action: Sendable, Hashable {
+struct ImagePlan: Sendable, Hashable {
+  enum Action: Sendable, Hashable {
     /// The source's own coded pixels, without its metadata.
     case pass
     case encode
   }
 
-  public enum Reason: Sendable, Hashable {
+  enum Reason: Sendable, Hashable {
     case smallAndClean, notClean, tooManyBytes, tooManyPixels, cropped
 
     /// For a person.
-    public var sentence: String {
+    var sentence: String {
       switch self {
-      case .smallAndClean: "a small JPEG goes out as it is, without its metadata"
-      case .notClean: "only an upright JPEG in sRGB can go out without being encoded"
-      case .tooManyBytes: "it has more bytes than pass unchanged"
-      case .tooManyPixels: "it is made smaller"
-      case .cropped: "it is cut to a square"
+      case .smallAndClean: "Passed on without its metadata, as it is a small JPEG already."
+      case .notClean: "Encoded, as only an upright JPEG in sRGB can be passed on."
+      case .tooManyBytes: "Encoded, as it has more bytes than are passed on."
+      case .tooManyPixels: "Encoded, as it is made smaller."
+      case .cropped: "Encoded, as it is cut to a square."
       }
     }
   }
 
-  public var action: Action
-  public var reason: Reason
+  var action: Action
+  var reason: Reason
   /// Pixels: the side of the square box that the result has to fit, or to fill where it is cut.
-  public var boxSide: Int
+  var boxSide: Int
   /// Of the result, give or take a pixel.
-  public var width: Int
-  public var height: Int
+  var width: Int
+  var height: Int
+  /// As the report calls it.
+  var rung: String
+  /// A guess: a photo of JPEG quality 82 takes about a byte for seven pixels.
+  var estimatedBytes: Int64
 
   /// Bytes up to which a JPEG is not encoded again: there is little to gain, and each time costs quality.
-  public static let passLimit: Int64 = 300 << 10
+  static let passLimit: Int64 = 300 << 10
 
-  public init(_ facts: ImageFacts, job: ImageJob) {
+  init(_ facts: ImageFacts, job: ImageJob) {
     boxSide = Self.boxSide(long: max(facts.width, facts.height), short: min(facts.width, facts.height), job)
     if job.cropSquare {
       (width, height) = (boxSide, boxSide)
@@ -71,10 +70,13 @@ public struct ImagePlan: Sendable, Hashable {
       reason = .smallAndClean
     }
     action = reason == .smallAndClean ? .pass : .encode
+    rung = action == .pass ? "pass" : "\(job.longEdge)"
+    let encoded = Int64(width * height) * Int64(job.quality) / 570
+    estimatedBytes = action == .pass ? facts.size : reason == .tooManyBytes ? min(encoded, facts.size) : encoded
   }
 
   /// Whether the cleaned source may take the place of an encoded picture that came out larger.
-  public var sourceWillDo: Bool { reason == .tooManyBytes || reason == .smallAndClean }
+  var sourceWillDo: Bool { reason == .tooManyBytes || reason == .smallAndClean }
 
   private static func boxSide(long: Int, short: Int, _ job: ImageJob) -> Int {
     if job.cropSquare { return min(job.longEdge, short) }
