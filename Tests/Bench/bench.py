@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`make bench`: how fast the engine starts, answers and uploads, beside programs that people know.
+"""`make bench`: how fast the engine starts, answers, exports and uploads, beside programs that people know.
 
-usage: bench.py [--only rpc|upload] [--size BYTES] [--work DIR] [--output docs/benchmarks.md]
+usage: bench.py [--only rpc|image|upload] [--size BYTES] [--work DIR] [--output docs/benchmarks.md]
 Prints a table, and with --output puts it between the marks of that page. Contenders take turns, so that a busy moment
 hits them all; figures are medians. A part whose programs are missing is left out, with a message; no figure is made up.
 """
@@ -12,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import image_part
 import machine
 import rpc_part
 import upload_part
@@ -48,6 +49,18 @@ def run(options):
             parts.append(table("Start, memory, round trip", "deltachat-rpc-server", rows))
         finally:
             shutil.rmtree(work, ignore_errors=True)
+    if options.only in (None, "image"):
+        missing = image_part.missing()
+        if missing:
+            print(f"skipped: the image part needs {', '.join(missing)}", file=sys.stderr)
+            parts.append(f"Pictures were not measured: {', '.join(missing)} missing.")
+        else:
+            work = work_folder(options.work, 256 << 20)
+            try:
+                rows = image_part.measure(options.programs, work)
+                parts.append(table("Pictures", "vipsthumbnail", rows))
+            finally:
+                shutil.rmtree(work, ignore_errors=True)
     if options.only in (None, "upload"):
         missing = upload_part.missing()
         if missing:
@@ -74,7 +87,7 @@ def write(page, text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=("rpc", "upload"))
+    parser.add_argument("--only", choices=("rpc", "image", "upload"))
     parser.add_argument("--size", type=int, default=1 << 30, help="bytes of the large file")
     parser.add_argument("--work", type=Path, help="folder for the upload part (default: memory if there is room)")
     parser.add_argument("--programs", type=Path, default=ROOT / ".build" / "release")
