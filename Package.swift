@@ -109,6 +109,7 @@ let package = Package(
       dependencies: [
         "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "TaskModel", "taskcenter-export",
       ], swiftSettings: strict),
+    .testTarget(name: "TaskConfigTests", dependencies: ["JSON", "TaskConfig"], swiftSettings: strict),
     .target(name: "TaskTestSupport", path: "Tests/TaskTestSupport", swiftSettings: strict),
     .testTarget(
       name: "UploadsTests",

@@ -30,7 +30,7 @@ struct ImageEncoder {
     }
     if job.format == .heic {
       do throws(VipsError) { try image.writeHEIC(descriptor: output.descriptor, quality: Self.heicQuality) } catch {
-        throw error.isDiskFull ? .writing(ENOSPC) : MediaFailure.noHEIC(input.name)
+        throw error.isDiskFull ? .writing(ENOSPC) : MediaFailure.noHEIC(input.name, error)
       }
     }
     let blurhash =

@@ -8,13 +8,15 @@ struct PosterFrames {
   private let stream: StreamInfo
   private let filters: String
 
-  /// Frames that a search decodes after a key frame before it takes what it has.
-  private static let patience = 150
+  private let patience: Int
 
-  /// - Parameter longEdge: pixels; a smaller film stays as it is.
+  /// - Parameters:
+  ///   - longEdge: pixels; a smaller film stays as it is.
+  ///   - patience: frames that are decoded after a key frame in search of a moment; then the last of them has to do.
   /// - Throws: `Failure`.
-  init(_ input: MediaInput, longEdge: Int) throws(Failure) {
+  init(_ input: MediaInput, longEdge: Int, patience: Int = 150) throws(Failure) {
     self.input = input
+    self.patience = patience
     demuxer = try input.demuxer()
     guard let stream = MediaSelection(demuxer.streams).video, let video = stream.video else {
       throw MediaFailure.noVideo(input.name)
@@ -77,7 +79,7 @@ struct PosterFrames {
         frames += 1
         last.take(frame)
         let isThere = last.bestTimestamp.map { decoder.timeBase.seconds($0) - start >= time - 0.001 } ?? false
-        if isThere || frames >= Self.patience { break search }
+        if isThere || frames >= patience { break search }
       }
     }
     return frames > 0 ? try rgb(last, decoder) : nil

@@ -15,7 +15,7 @@ public enum Preview {
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     let input = MediaInput(descriptor: descriptor, name: "")
-    guard let frame = try? PosterFrames(input, longEdge: edge).best() else { return nil }
+    guard let frame = try? PosterFrames(input, longEdge: edge, patience: 1).best() else { return nil }
     return Blurhash.encode(frame)
   }
 

@@ -92,6 +92,9 @@ public final class Image {
     try check(tc_vips_jpegsave(raw, target, Int32(quality)))
   }
 
+  /// Whether libvips was built, or found its module, for HEIF; an encoder may still be missing.
+  public static var canWriteHEIC: Bool { vips_type_find("VipsOperation", "heifsave_target") != 0 }
+
   /// HEVC in HEIF, without any metadata.
   /// - Parameter quality: 1 to 100, on another scale than JPEG's: 50 looks about the same as JPEG's 80.
   public func writeHEIC(descriptor: Int32, quality: Int) throws(VipsError) {
