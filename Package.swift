@@ -116,6 +116,7 @@ let package = Package(
         "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "TaskModel", "TaskTestSupport",
         "taskcenter-export",
       ], swiftSettings: strict),
+    .testTarget(name: "TaskConfigTests", dependencies: ["JSON", "TaskConfig"], swiftSettings: strict),
     .testTarget(name: "TaskEngineTests", dependencies: ["TaskEngine", "TaskModel"], swiftSettings: strict),
     .target(
       name: "TaskTestSupport", dependencies: ["JSON", "TaskModel"], path: "Tests/TaskTestSupport", swiftSettings: strict

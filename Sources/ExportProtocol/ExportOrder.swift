@@ -24,6 +24,10 @@ public enum ExportJob: Sendable, Hashable {
   case video(VideoJob)
   case audio
   case archive([ArchiveEntry])
+  /// A picture out of a film.
+  case poster(PosterJob)
+  /// A small picture of a picture or a film.
+  case thumbnail(ThumbnailJob)
   /// Only say what it is.
   case probe
 
@@ -32,17 +36,48 @@ public enum ExportJob: Sendable, Hashable {
 }
 
 public struct ImageJob: Sendable, Hashable {
+  public enum Format: String, Sendable, CaseIterable {
+    case jpeg, heic
+  }
+
+  /// Pixels.
+  public var longEdge: Int
+  /// JPEG quality, 1 to 100. A HEIC has one of its own.
+  public var quality: Int
+  /// Cut to the centre square, whose side is then at most `longEdge`.
+  public var cropSquare: Bool
+  /// What it becomes, unless it is a small JPEG that is passed on.
+  public var format: Format
+
+  public init(longEdge: Int, quality: Int = 82, cropSquare: Bool = false, format: Format = .jpeg) {
+    self.longEdge = longEdge
+    self.quality = quality
+    self.cropSquare = cropSquare
+    self.format = format
+  }
+}
+
+public struct PosterJob: Sendable, Hashable {
   /// Pixels.
   public var longEdge: Int
   /// JPEG quality, 1 to 100.
   public var quality: Int
-  /// Cut to the centre square, whose side is then at most `longEdge`.
-  public var cropSquare: Bool
 
-  public init(longEdge: Int, quality: Int = 82, cropSquare: Bool = false) {
+  public init(longEdge: Int = 1280, quality: Int = 82) {
     self.longEdge = longEdge
     self.quality = quality
-    self.cropSquare = cropSquare
+  }
+}
+
+public struct ThumbnailJob: Sendable, Hashable {
+  /// Pixels: the square box that it has to fit.
+  public var edge: Int
+  /// JPEG quality, 1 to 100.
+  public var quality: Int
+
+  public init(edge: Int = 320, quality: Int = 82) {
+    self.edge = edge
+    self.quality = quality
   }
 }
 

@@ -32,14 +32,16 @@ public struct ExportResult: Sendable, Hashable {
   public var width: Int?
   public var height: Int?
   public var durationMs: Int64?
-  /// What was done: `960x540`, `remux`, `2048`, `aac`, `zip`…
+  /// What was done: `960x540`, `remux`, `2048`, `pass`, `aac`, `zip`…
   public var rung: String
   /// How often a film was encoded for it, with what was given up on the way; of interest to benchmarks, not stored.
   public var encodes: Int
+  /// Of a picture or a film: some thirty letters that show its colours (github.com/woltapp/blurhash).
+  public var blurhash: String?
 
   public init(
     mime: String, size: Int64, width: Int? = nil, height: Int? = nil, durationMs: Int64? = nil, rung: String,
-    encodes: Int = 0
+    encodes: Int = 0, blurhash: String? = nil
   ) {
     self.mime = mime
     self.size = size
@@ -48,6 +50,7 @@ public struct ExportResult: Sendable, Hashable {
     self.durationMs = durationMs
     self.rung = rung
     self.encodes = encodes
+    self.blurhash = blurhash
   }
 }
 

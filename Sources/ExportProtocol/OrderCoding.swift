@@ -2,7 +2,7 @@ public import JSON
 
 extension ExportOrder {
   private enum JobName: String, CaseIterable {
-    case image, video, audio, archive, probe
+    case image, video, audio, archive, probe, poster, thumbnail
   }
   private enum GoalName: String, CaseIterable {
     case box, ladder
@@ -17,12 +17,21 @@ extension ExportOrder {
       object["longEdge"] = .int(image.longEdge)
       object["quality"] = .int(image.quality)
       object["cropSquare"] = .bool(image.cropSquare)
+      object["format"] = .string(image.format.rawValue)
     case .video(let video):
       object["job"] = .string(JobName.video.rawValue)
       object["crf"] = .int(video.crf)
       object["goal"] = Self.json(video.goal)
     case .audio: object["job"] = .string(JobName.audio.rawValue)
     case .probe: object["job"] = .string(JobName.probe.rawValue)
+    case .poster(let poster):
+      object["job"] = .string(JobName.poster.rawValue)
+      object["longEdge"] = .int(poster.longEdge)
+      object["quality"] = .int(poster.quality)
+    case .thumbnail(let thumbnail):
+      object["job"] = .string(JobName.thumbnail.rawValue)
+      object["edge"] = .int(thumbnail.edge)
+      object["quality"] = .int(thumbnail.quality)
     case .archive(let entries):
       object["job"] = .string(JobName.archive.rawValue)
       object["entries"] = .array(entries.map { ["path": .string($0.path), "name": .string($0.name)] })
@@ -43,7 +52,18 @@ extension ExportOrder {
         ImageJob(
           longEdge: Int(try fields.required("longEdge").int(in: 1...65535)),
           quality: Int(try fields.required("quality").int(in: 1...100)),
-          cropSquare: try fields.required("cropSquare").bool()))
+          cropSquare: try fields.required("cropSquare").bool(),
+          format: try fields.required("format").oneOf(ImageJob.Format.self)))
+    case .poster:
+      job = .poster(
+        PosterJob(
+          longEdge: Int(try fields.required("longEdge").int(in: 16...8192)),
+          quality: Int(try fields.required("quality").int(in: 1...100))))
+    case .thumbnail:
+      job = .thumbnail(
+        ThumbnailJob(
+          edge: Int(try fields.required("edge").int(in: 16...4096)),
+          quality: Int(try fields.required("quality").int(in: 1...100))))
     case .video:
       let crf = Int(try fields.required("crf").int(in: 0...51))
       job = .video(VideoJob(try Self.goal(fields.required("goal")), crf: crf))

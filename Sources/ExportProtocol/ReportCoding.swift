@@ -21,6 +21,7 @@ extension ExportReport {
       object["durationMs"] = result.durationMs.map(JSONValue.int)
       object["rung"] = .string(result.rung)
       object["encodes"] = .int(result.encodes)
+      object["blurhash"] = result.blurhash.map(JSONValue.string)
     case .failed(_, let failure):
       object["report"] = .string(Kind.failed.rawValue)
       object["code"] = .string(failure.code.rawValue)
@@ -58,7 +59,8 @@ extension ExportReport {
           mime: try fields.required("mime").nonEmptyString(), size: try fields.required("size").int(),
           width: try fields.pixels("width"), height: try fields.pixels("height"),
           durationMs: try fields.optional("durationMs")?.int(), rung: try fields.required("rung").nonEmptyString(),
-          encodes: Int(try fields.required("encodes").int(in: 0...1_000))))
+          encodes: Int(try fields.required("encodes").int(in: 0...1_000)),
+          blurhash: try fields.optional("blurhash")?.nonEmptyString()))
     case .failed:
       self = .failed(
         id: id,

@@ -9,7 +9,9 @@ enum ExportPlan {
 
   static func job(for resource: Resource, of task: SendTask, size: Int64, kinds: Config.Kinds) -> ExportJob {
     switch resource.role {
-    case .image, .cover, .poster, .thumbnail: return .image(image(task.kind, kinds))
+    case .poster: return .poster(PosterJob())
+    case .thumbnail: return .thumbnail(ThumbnailJob())
+    case .image, .cover: return .image(image(task.kind, kinds))
     case .video: return .video(video(task.kind, size: size, kinds))
     case .audio: return .audio
     case .archive: return .archive(entries(resource.source.paths))
@@ -19,7 +21,9 @@ enum ExportPlan {
   private static func image(_ kind: TaskKind, _ kinds: Config.Kinds) -> ImageJob {
     let feed = kinds.feedPost.image
     switch kind {
-    case .feedPost: return ImageJob(longEdge: feed.longEdge, quality: feed.quality)
+    case .feedPost:
+      return ImageJob(
+        longEdge: feed.longEdge, quality: feed.quality, format: feed.format == .heic ? .heic : .jpeg)
     case .avatar: return ImageJob(longEdge: 640, cropSquare: true)
     case .message, .chatVideo, .log: return ImageJob(longEdge: 1600)
     }

@@ -123,7 +123,8 @@ public final class ExportService: Exporter {
       try Folder.sync(folder)
       return ExportedFile(
         file: file, mime: result.mime, size: digest.size, md5: digest.md5, sha256: digest.sha256,
-        width: result.width, height: result.height, durationMs: result.durationMs, rung: result.rung, key: key)
+        width: result.width, height: result.height, durationMs: result.durationMs,
+        blurhash: result.blurhash, rung: result.rung, key: key)
     } catch let error as SystemError {
       throw error.isDiskFull
         ? Failure(.diskFull, "there is no space left for the export", remedy: .needsUser)

@@ -9,7 +9,8 @@ public enum ExportPlanner {
     case .image(let job): return try image(input, job)
     case .video(let job): return try video(input, job)
     case .audio: return try audio(input)
-    case .archive, .probe: throw Failure(.internalError, "There is no medium to plan for", remedy: .giveUp)
+    case .archive, .probe, .poster, .thumbnail:
+      throw Failure(.internalError, "There is no medium to plan for", remedy: .giveUp)
     }
   }
 
@@ -49,13 +50,18 @@ public enum ExportPlanner {
   }
 
   private static func image(_ input: MediaInput, _ job: ImageJob) throws(Failure) -> PlannedExport {
-    let header = try ImageExporter.header(of: input)
-    let size = ImageExporter.outputSize(header, job)
-    let what = job.cropSquare ? "its centre square" : "upright, without metadata"
-    // A photo of JPEG quality 82 takes about a byte for seven pixels.
+    let plan = try ImageExporter.plan(input, job: job)
+    guard plan.action == .encode else {
+      return PlannedExport(
+        .pass, rung: ImageExporter.passingRung, width: plan.width, height: plan.height,
+        estimatedBytes: try input.size(), reason: "Passed on: \(plan.reason.sentence).")
+    }
+    let format = job.format == .heic ? "HEIC" : "JPEG"
+    // A photo of JPEG quality 82 takes about a byte for seven pixels; a HEIC a third less.
+    let jpeg = Int64(plan.width * plan.height) * Int64(job.quality) / 570
     return PlannedExport(
-      .encode, rung: ImageExporter.rung(job), width: size.width, height: size.height,
-      estimatedBytes: Int64(size.width * size.height) * Int64(job.quality) / 570,
-      reason: "Encoded as a JPEG of \(size.width) × \(size.height) pixels, \(what).")
+      .encode, rung: "\(job.longEdge)", width: plan.width, height: plan.height,
+      estimatedBytes: job.format == .heic ? jpeg * 2 / 3 : jpeg,
+      reason: "Encoded as a \(format) of \(plan.width) × \(plan.height) pixels: \(plan.reason.sentence).")
   }
 }

@@ -60,7 +60,7 @@ struct VideoPlan: Equatable {
   }
 
   /// Scaled before it is turned (fewer pixels to turn) and before it is tone mapped (2.2 times as fast).
-  private static func filters(_ video: StreamInfo.Video, size: PixelSize) -> String {
+  static func filters(_ video: StreamInfo.Video, size: PixelSize) -> String {
     let unturned = video.orientation.swapsSides ? size.turned : size
     var chain: [String] = []
     if video.isInterlaced { chain.append("bwdif=mode=send_frame:deint=interlaced") }

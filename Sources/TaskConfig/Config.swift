@@ -57,13 +57,19 @@ public struct Config: Sendable, Hashable {
   }
 
   public struct ImageFormat: Sendable, Hashable {
+    public enum Encoding: String, Sendable, CaseIterable {
+      case jpeg, heic
+    }
+
     /// Pixels.
     public var longEdge: Int
-    /// JPEG quality, 1 to 100.
+    /// JPEG quality, 1 to 100; HEIC has one of its own.
     public var quality: Int
-    public init(longEdge: Int, quality: Int) {
+    public var format: Encoding
+    public init(longEdge: Int, quality: Int, format: Encoding = .jpeg) {
       self.longEdge = longEdge
       self.quality = quality
+      self.format = format
     }
   }
 

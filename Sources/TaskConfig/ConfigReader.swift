@@ -87,6 +87,9 @@ private struct Reader {
         var imageFields = try image.object()
         try imageFields.set(&config.kinds.feedPost.image.longEdge, "longEdge", in: 16...16_384)
         try imageFields.set(&config.kinds.feedPost.image.quality, "quality", in: 1...100)
+        if let format = imageFields.optional("format") {
+          config.kinds.feedPost.image.format = try format.oneOf(Config.ImageFormat.Encoding.self)
+        }
         try imageFields.finish()
       }
       try feedFields.finish()

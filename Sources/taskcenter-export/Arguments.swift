@@ -16,9 +16,11 @@ struct Arguments {
   static let usage = """
     usage: taskcenter-export [--memory-limit BYTES]
              (serves orders of the engine, on the socket that is descriptor 0)
-           taskcenter-export --one image [--long-edge N] [--quality Q] [--square] INPUT OUTPUT
+           taskcenter-export --one image [--long-edge N] [--quality Q] [--square]
+             [--format jpeg|heic] INPUT OUTPUT
            taskcenter-export --one video [--box WxH] [--max-rate BITS] [--remux never|ifClean] INPUT OUTPUT
            taskcenter-export --one video --limit BYTES [--hard-limit BYTES] INPUT OUTPUT
+           taskcenter-export --one poster|thumbnail [--edge N] INPUT OUTPUT
            taskcenter-export --one audio INPUT OUTPUT
            taskcenter-export --one archive INPUT... OUTPUT
            taskcenter-export --one probe INPUT
@@ -30,6 +32,7 @@ struct Arguments {
   init(_ words: [String]) throws(Problem) {
     var job: String?
     var image = ImageJob(longEdge: 2048)
+    var edge: Int?
     var box = (960, 540)
     var maximumRate: Int64?
     var limit: Int64?
@@ -49,6 +52,8 @@ struct Arguments {
       case "--one": job = try value(word) { $0 }
       case "--long-edge": image.longEdge = try value(word) { Int($0).flatMap { (1...65535).contains($0) ? $0 : nil } }
       case "--quality": image.quality = try value(word) { Int($0).flatMap { (1...100).contains($0) ? $0 : nil } }
+      case "--format": image.format = try value(word) { ImageJob.Format(rawValue: $0) }
+      case "--edge": edge = try value(word) { Int($0).flatMap { (16...4096).contains($0) ? $0 : nil } }
       case "--square": image.cropSquare = true
       case "--box": box = try value(word, Self.box)
       case "--max-rate": maximumRate = try value(word) { Int64($0).flatMap { $0 > 0 ? $0 : nil } }
@@ -75,6 +80,8 @@ struct Arguments {
     let video = VideoJob(limit.map { .ladder(limit: $0, hardLimit: max($0, hardLimit ?? $0)) } ?? goal)
     let jobs: [String: ExportJob] = [
       "image": .image(image), "video": .video(video), "audio": .audio, "archive": .archive([]), "probe": .probe,
+      "poster": .poster(PosterJob(longEdge: edge ?? PosterJob().longEdge)),
+      "thumbnail": .thumbnail(ThumbnailJob(edge: edge ?? ThumbnailJob().edge)),
     ]
     guard let chosen = jobs[job] else { throw Problem(message: "--one: “\(job)” makes no sense") }
     guard chosen.takesInput ? paths.count == 1 : !paths.isEmpty else {

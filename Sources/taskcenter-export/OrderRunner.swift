@@ -20,8 +20,13 @@ enum OrderRunner {
       case .image(let job):
         return .done(id: order.id, try ImageExporter.export(media, job: job, to: order.output))
       case .video(let job):
-        return .done(
-          id: order.id, try VideoExporter.export(media, job: job, to: order.output, progress: progress))
+        var result = try VideoExporter.export(media, job: job, to: order.output, progress: progress)
+        result.blurhash = Preview.blurhash(filmPath: order.output)
+        return .done(id: order.id, result)
+      case .poster(let job):
+        return .done(id: order.id, try PosterExporter.poster(media, job: job, to: order.output))
+      case .thumbnail(let job):
+        return .done(id: order.id, try PosterExporter.thumbnail(media, job: job, to: order.output))
       case .audio:
         return .done(id: order.id, try AudioExporter.export(media, to: order.output, progress: progress))
       case .probe:

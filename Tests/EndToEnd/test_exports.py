@@ -32,5 +32,41 @@ class Overlap(Line):
         self.assertEqual(len([entry for entry in service.log() if entry["path"].startswith("/uploads")]), 1)
 
 
+class Derived(Line):
+    def derive(self, *roles):
+        return {"export": {"derive": list(roles)}}
+
+    def test_a_poster_and_a_thumbnail_go_beside_their_sources(self):
+        service = self.start_service()
+        engine = self.start_engine(self.config(service))
+        clip = make_clip(self.folder / "my clip.mov", 2)
+        resources = [{"source": {"path": str(self.photos(1)[0])}, **self.derive("thumbnail")},
+                     {"source": {"path": str(clip)}, **self.derive("poster", "thumbnail")}]
+        task = self.finish(engine, engine.call("task/submit", {"kind": "message", "resources": resources})["task"]["id"])
+        delivery = self.assert_stored_as_receipts_say(service, task)
+        found = [(each["index"], each["role"], each.get("derivedFrom"), each["name"], each["mime"])
+                 for each in delivery["resources"]]
+        self.assertEqual(found, [(0, "image", None, "0.jpg", "image/jpeg"), (1, "video", None, "my clip.mp4", "video/mp4"),
+                                 (2, "thumbnail", 0, "0-thumbnail.jpg", "image/jpeg"),
+                                 (3, "poster", 1, "my clip-poster.jpg", "image/jpeg"),
+                                 (4, "thumbnail", 1, "my clip-thumbnail.jpg", "image/jpeg")])
+        sizes = {each["index"]: (each["width"], each["height"]) for each in delivery["resources"]}
+        self.assertEqual((sizes[3], sizes[4], max(sizes[2])), ((1280, 720), (320, 180), 320))
+        for index in (0, 1):
+            self.assertGreaterEqual(len(delivery["resources"][index]["blurhash"]), 6)
+
+    def test_what_cannot_be_derived_is_refused_with_its_place(self):
+        engine = self.start_engine(self.config())
+        photo = {"source": {"path": str(self.photos(1)[0])}}
+        for more, pointer in ((self.derive("poster"), "/resources/0/export/derive/0"),
+                              (self.derive("thumbnail", "thumbnail"), "/resources/0/export/derive/1"),
+                              (self.derive("cover"), "/resources/0/export/derive/0"),
+                              ({"role": "poster"}, "/resources/0/role"),
+                              ({"export": {"size": 1}}, "/resources/0/export/size")):
+            error = self.refused("invalidParams", engine, "task/submit", {"kind": "message", "resources": [photo | more]})
+            self.assertEqual(error["data"]["pointer"], pointer)
+        self.assertEqual(engine.call("task/list")["tasks"], [])
+
+
 if __name__ == "__main__":
     unittest.main()

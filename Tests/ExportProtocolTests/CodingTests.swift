@@ -19,6 +19,9 @@ struct CodingTests {
       name: "", output: "/a/3.part"),
     ExportOrder(
       id: 3, job: .video(VideoJob(.ladder(limit: 1, hardLimit: 1))), name: "x", output: "", plansOnly: true),
+    ExportOrder(id: 7, job: .image(ImageJob(longEdge: 2048, format: .heic)), name: "x", output: "/a/7.part"),
+    ExportOrder(id: 8, job: .poster(PosterJob(longEdge: 1000, quality: 70)), name: "x", output: "/a/8.part"),
+    ExportOrder(id: 9, job: .thumbnail(ThumbnailJob(edge: 100, quality: 60)), name: "x", output: "/a/9.part"),
     ExportOrder(id: 4, job: .audio, name: "x", output: "/a/4.part"),
     ExportOrder(id: 5, job: .probe, name: "x", output: ""),
     ExportOrder(
@@ -33,6 +36,7 @@ struct CodingTests {
       ExportResult(
         mime: "video/mp4", size: 1 << 40, width: 960, height: 540, durationMs: 1234, rung: "960x540", encodes: 3)),
     .done(id: 3, ExportResult(mime: "application/zip", size: 0, rung: "zip")),
+    .done(id: 7, ExportResult(mime: "image/jpeg", size: 1, width: 1, height: 1, rung: "pass", blurhash: "L~\\\"{}")),
     .failed(id: 4, Failure(.damaged, "“x” is damaged", remedy: .needsUser)),
     .probed(id: 5, MediaFacts(kind: .image, mime: "image/heic", width: 1, height: 2)),
     .probed(id: 6, MediaFacts(kind: .other, mime: "application/octet-stream")),
@@ -75,6 +79,12 @@ struct CodingTests {
         "/goal/a"
       ),
       (#"{"id":1,"name":"x","output":"/o","job":"audio","plansOnly":1}"#, "/plansOnly"),
+      (
+        #"{"id":1,"name":"x","output":"/o","job":"image","longEdge":9,"quality":82,"cropSquare":false,"format":"bmp"}"#,
+        "/format"
+      ),
+      (#"{"id":1,"name":"x","output":"/o","job":"poster","longEdge":1,"quality":82}"#, "/longEdge"),
+      (#"{"id":1,"name":"x","output":"/o","job":"thumbnail","edge":320,"quality":0}"#, "/quality"),
     ])
   func badOrders(text: String, pointer: String) throws {
     let value = try JSONParser.parse(text)

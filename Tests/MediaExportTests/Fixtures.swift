@@ -1,9 +1,10 @@
 import ExportProtocol
 import Foundation
-import MediaExport
 import TaskModel
 import TaskTestSupport
 import Testing
+
+@testable import MediaExport
 
 /// A folder of one test, gone when the test is over.
 final class Folder {
@@ -109,6 +110,20 @@ enum Export {
 
   static func plan(_ path: String, _ job: ExportJob) throws -> PlannedExport {
     try open(path) { try ExportPlanner.plan($0, job: job) }
+  }
+
+  static func plan(_ path: String, _ job: ImageJob) throws -> ImagePlan {
+    try open(path) { try ImageExporter.plan($0, job: job) }
+  }
+
+  static func poster(_ path: String, _ job: PosterJob = PosterJob(), to output: String) throws -> ExportResult {
+    try open(path) { try PosterExporter.poster($0, job: job, to: output) }
+  }
+
+  static func thumbnail(
+    _ path: String, _ job: ThumbnailJob = ThumbnailJob(), to output: String
+  ) throws -> ExportResult {
+    try open(path) { try PosterExporter.thumbnail($0, job: job, to: output) }
   }
 
   static func probe(_ path: String) throws -> MediaFacts { try open(path) { try Prober.probe($0) } }
