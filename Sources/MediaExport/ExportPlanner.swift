@@ -54,14 +54,13 @@ public enum ExportPlanner {
     guard plan.action == .encode else {
       return PlannedExport(
         .pass, rung: ImageExporter.passingRung, width: plan.width, height: plan.height,
-        estimatedBytes: try input.size(), reason: "Passed on: \(plan.reason.sentence).")
+        estimatedBytes: try input.size(), reason: plan.reason.sentence)
     }
-    let format = job.format == .heic ? "HEIC" : "JPEG"
     // A photo of JPEG quality 82 takes about a byte for seven pixels; a HEIC a third less.
     let jpeg = Int64(plan.width * plan.height) * Int64(job.quality) / 570
     return PlannedExport(
       .encode, rung: "\(job.longEdge)", width: plan.width, height: plan.height,
       estimatedBytes: job.format == .heic ? jpeg * 2 / 3 : jpeg,
-      reason: "Encoded as a \(format) of \(plan.width) × \(plan.height) pixels: \(plan.reason.sentence).")
+      reason: plan.reason.sentence)
   }
 }
