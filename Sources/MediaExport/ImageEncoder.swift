@@ -37,7 +37,7 @@ struct ImageEncoder {
       job.format == .heic ? Preview.blurhash(image) : Preview.blurhash(imageDescriptor: output.descriptor)
     return ExportResult(
       mime: job.format.mime, size: try output.size(), width: image.width, height: image.height,
-      rung: plan.rung, blurhash: blurhash)
+      rung: "\(job.longEdge)", blurhash: blurhash)
   }
 }
 
