@@ -14,7 +14,8 @@ let package = Package(
   targets: [
     // MARK: Programs
     .executableTarget(
-      name: "taskcenter", dependencies: ["JSON", "JSONRPC", "Platform", "TaskModel", "TaskProtocol"],
+      name: "taskcenter",
+      dependencies: ["JSON", "JSONRPC", "Platform", "SourceFiles", "TaskModel", "TaskProtocol"],
       path: "clients/taskcenter", swiftSettings: strict),
     .executableTarget(
       name: "taskcenter-export", dependencies: ["ExportProtocol", "JSON", "LogArchive", "MediaExport", "TaskModel"],
@@ -94,7 +95,8 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", dependencies: ["TaskModel"], swiftSettings: strict),
     .testTarget(name: "AnswersTests", dependencies: ["Answers", "HTTP", "JSON", "TaskModel"], swiftSettings: strict),
     .testTarget(
-      name: "ClientTests", dependencies: ["JSON", "JSONRPC", "TaskModel", "TaskProtocol", "taskcenter"],
+      name: "ClientTests",
+      dependencies: ["JSON", "JSONRPC", "SourceFiles", "TaskModel", "TaskProtocol", "taskcenter"],
       swiftSettings: strict),
     .testTarget(
       name: "DeliveryTests",

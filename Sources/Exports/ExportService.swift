@@ -13,6 +13,8 @@ public final class ExportService: Exporter {
   private let folder: String
   private let config: Config
   private let pool: WorkerPool
+  /// Plans have workers of their own: they are quick, and a long film must not hold them up.
+  private let planners: WorkerPool
   private let nextOrder = Atomic<Int64>(1)
   /// Resources over which a worker has died once: a second time is no accident.
   private let crashes = Mutex<Set<String>>([])
@@ -26,6 +28,7 @@ public final class ExportService: Exporter {
     self.folder = folder
     self.config = config
     pool = WorkerPool(program: program, memoryLimit: config.exports.memoryLimit)
+    planners = WorkerPool(program: program, memoryLimit: config.exports.memoryLimit)
   }
 
   public func export(
@@ -34,10 +37,7 @@ public final class ExportService: Exporter {
     let source = try open(resource)
     let file = ExportService.randomName()
     let part = path(file + ExportService.unfinished)
-    let order = ExportOrder(
-      id: nextOrder.wrappingAdd(1, ordering: .relaxed).oldValue,
-      job: ExportPlan.job(for: resource, of: task, size: source?.identity.size ?? 0, kinds: config.kinds),
-      name: resource.name, output: part)
+    let order = order(for: resource, of: task, source, output: part)
     do {
       let result = try await run(order, source, crashKey: "\(task.id)/\(resource.index)", progress)
       try source?.verifyUnchanged()
@@ -47,6 +47,28 @@ public final class ExportService: Exporter {
       throw error
     }
   }
+
+  public func plan(_ resource: Resource, of task: SendTask) async throws -> PlannedExport {
+    let source = try open(resource)
+    let order = order(for: resource, of: task, source, output: nil)
+    let report = try await planners.run(
+      order, input: source?.file, timeoutMs: config.exports.timeoutMs, progress: { _ in })
+    guard case .planned(_, let plan) = report else { throw ExportService.misunderstood }
+    return plan
+  }
+
+  /// - Parameter output: nil for a plan.
+  private func order(
+    for resource: Resource, of task: SendTask, _ source: SourceFile?, output: String?
+  ) -> ExportOrder {
+    ExportOrder(
+      id: nextOrder.wrappingAdd(1, ordering: .relaxed).oldValue,
+      job: ExportPlan.job(for: resource, of: task, size: source?.identity.size ?? 0, kinds: config.kinds),
+      name: resource.name, output: output ?? "", plansOnly: output == nil)
+  }
+
+  private static let misunderstood = Failure(
+    .internalError, "the export worker answered something else than it was asked", remedy: .retry)
 
   private func open(_ resource: Resource) throws(Failure) -> SourceFile? {
     guard case .path(let path) = resource.source else { return nil }
@@ -59,8 +81,10 @@ public final class ExportService: Exporter {
     _ order: ExportOrder, _ source: SourceFile?, crashKey: String, _ progress: @escaping @Sendable (Double) -> Void
   ) async throws -> ExportResult {
     do {
-      return try await pool.run(
+      let report = try await pool.run(
         order, input: source?.file, timeoutMs: config.exports.timeoutMs, progress: progress)
+      guard case .done(_, let result) = report else { throw ExportService.misunderstood }
+      return result
     } catch var failure as Failure where failure.code == .exportCrashed {
       let isFirst = crashes.withLock { $0.insert(crashKey).inserted }
       if !isFirst { failure.remedy = .giveUp }

@@ -51,11 +51,6 @@ extension ImageJob.Format {
 }
 
 extension ImageHeader {
-  var shownSize: PixelSize {
-    let stored = PixelSize(width, height)
-    return isShownTurned ? stored.turned : stored
-  }
-
   /// Whether its numbers mean other colours than those of sRGB.
   var needsConversion: Bool { isCMYK || profile.map { !ICCProfile.isSRGB($0) } ?? false }
 }

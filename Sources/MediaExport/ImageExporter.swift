@@ -38,7 +38,7 @@ public enum ImageExporter {
   private static func plan(
     _ input: MediaInput, _ header: ImageHeader, _ job: ImageJob
   ) throws(Failure) -> (ImagePlan, CleanJPEG?) {
-    let shown = header.shownSize
+    let shown = header.displaySize
     var facts = ImageFacts(
       width: shown.width, height: shown.height, size: try input.size(), isClean: header.mayBeClean)
     let hope = ImagePlan(facts, job: job)
@@ -67,5 +67,12 @@ public enum ImageExporter {
       throw MediaFailure.tooManyPixels(input.name, PixelSize(header.width, header.height))
     }
     return header
+  }
+}
+
+extension ImageHeader {
+  /// Upright.
+  var displaySize: PixelSize {
+    isShownTurned ? PixelSize(height, width) : PixelSize(width, height)
   }
 }

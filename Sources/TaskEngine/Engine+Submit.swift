@@ -69,7 +69,9 @@ extension Engine {
     }
   }
 
-  private func makeTask(_ submission: Submission, _ sources: SourceInspection) throws -> SendTask {
+  /// What a submission becomes, if it is of a shape that its kind has.
+  /// - Throws: `EngineError`.
+  func makeTask(_ submission: Submission, _ sources: SourceInspection) throws -> SendTask {
     let roles = try KindRules(kinds: parts.config.kinds).roles(of: sources.submission, types: sources.types)
     let resources = sources.submission.resources.enumerated().map { index, draft in
       Resource(

@@ -10,6 +10,10 @@ public protocol Exporter: Sendable {
     _ resource: Resource, of task: SendTask, progress: @escaping @Sendable (Double) -> Void
   ) async throws -> ExportedFile
 
+  /// What `export` would make of the resource. Writes nothing and does not wait for exports that run.
+  /// - Throws: `Failure` where the export would fail for what the source is; `CancellationError`.
+  func plan(_ resource: Resource, of task: SendTask) async throws -> PlannedExport
+
   /// Whether a finished export is still there and whole, so that it need not be made again.
   func isIntact(_ file: ExportedFile) -> Bool
 

@@ -29,7 +29,7 @@ public struct SubmitTask: Request {
     self.submission = submission
   }
 
-  private static func resource(_ reader: JSONReader) throws(JSONShapeError) -> ResourceDraft {
+  static func resource(_ reader: JSONReader) throws(JSONShapeError) -> ResourceDraft {
     var fields = try reader.object()
     let role: ResourceRole? = try fields.word("role")
     let name = try fields.nonEmptyText("name")

@@ -69,6 +69,12 @@ enum Handlers {
         try await engine.delete(request.id)
         return [:]
       }
+    case PlanExport.method:
+      let request: PlanExport = try decode(call.params)
+      return .beside {
+        let plans = try await engine.plan(Submission(kind: request.kind, resources: request.resources))
+        return ["resources": .array(plans.enumerated().map { $1.json(index: $0) })]
+      }
     case TaskHistory.method:
       let request: TaskHistory = try decode(call.params)
       return .inOrder { ["entries": .array(try await engine.history(request.id).map(\.json))] }
@@ -180,5 +186,11 @@ extension HistoryEntry {
     object["to"] = .string(transition.to)
     object["failure"] = transition.failure?.json
     return .object(object)
+  }
+}
+
+extension PlannedExport {
+  fileprivate func json(index: Int) -> JSONValue {
+    .object(JSONObject([("index", .int(index))] + json.members.map { ($0.name, $0.value) }))
   }
 }

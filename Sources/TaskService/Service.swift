@@ -25,7 +25,8 @@ public final class Service: Sendable {
   static let methods: [String] = [
     Initialize.method, Shutdown.method, SubmitTask.method, GetTask.method, ListTasks.method, StartTask.method,
     CancelTask.method, RetryTask.method, PauseTask.method, ResumeTask.method, DeleteTask.method, WaitTask.method,
-    TaskHistory.method, Subscribe.method, Unsubscribe.method, EngineStatus.method,
+    TaskHistory.method, Subscribe.method, Unsubscribe.method, PlanExport.method,
+    EngineStatus.method,
   ]
 
   // MARK: Answers that wait for nobody

@@ -148,6 +148,7 @@ struct HelpTests {
         usage: taskcenter COMMAND [ARGUMENTS]
 
           send feed|chat|message|avatar|log FILE…   send media; returns at once, the engine goes on
+          plan FILE…                                what a send would make of files
           list                                      the tasks, newest first
           show ID…                                  a task with its receipts and its history
           watch [ID…]                               live progress

@@ -103,8 +103,8 @@ enum Export {
     try open(path) { try AudioExporter.export($0, to: output) { _ in } }
   }
 
-  static func plan(_ path: String, _ job: ImageJob) throws -> ImagePlan {
-    try open(path) { try ImageExporter.plan($0, job: job) }
+  static func plan(_ path: String, _ job: ExportJob) throws -> PlannedExport {
+    try open(path) { try ExportPlanner.plan($0, job: job) }
   }
 
   static func poster(_ path: String, _ job: PosterJob = PosterJob(), to output: String) throws -> ExportResult {
@@ -119,7 +119,7 @@ enum Export {
 
   static func probe(_ path: String) throws -> MediaFacts { try open(path) { try Prober.probe($0) } }
 
-  private static func open<T>(_ path: String, _ body: (MediaInput) throws -> T) throws -> T {
+  static func open<T>(_ path: String, _ body: (MediaInput) throws -> T) throws -> T {
     try libraries.get()
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
     try #require(descriptor >= 0)

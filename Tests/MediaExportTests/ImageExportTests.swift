@@ -197,7 +197,7 @@ struct ImageExportTests {
     // Restarts that nobody announced: the walk lets them through, the decoder does not.
     bytes.insert(contentsOf: [0xFF, 0xD0], at: start.upperBound + 2000)
     let source = try folder.write("broken.jpg", bytes)
-    #expect(try Export.plan(source, Self.feed).action == .pass)
+    #expect(try Export.plan(source, .image(Self.feed)).action == .pass)
     let result = try Export.image(source, Self.feed, to: output)
     #expect(result.rung == "1000" && result.width == 640)
     #expect(try Picture(output).size == [640, 480])
@@ -257,7 +257,7 @@ struct ImageExportTests {
   func plan(id: String) throws {
     let source = try Corpus.file(id)
     for job in [ImageJob(longEdge: 500), ImageJob(longEdge: 4000), ImageJob(longEdge: 64, cropSquare: true)] {
-      let plan = try Export.plan(source, job)
+      let plan = try Export.plan(source, .image(job))
       let result = try Export.image(source, job, to: output)
       #expect([plan.width, plan.height] == [result.width, result.height] && plan.rung == result.rung)
       #expect((plan.action == .pass) == (result.rung == "pass"))

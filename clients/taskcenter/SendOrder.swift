@@ -1,6 +1,6 @@
 import TaskModel
 
-/// What `taskcenter send` was told: the submission, and the words the person used for its files; pure but for the current
+/// What `taskcenter send` or `plan` was told: the submission, and the words the person used for its files; pure but for the current
 /// folder.
 struct SendOrder {
   static let kinds: [(word: String, kind: TaskKind)] = [
@@ -12,12 +12,17 @@ struct SendOrder {
   let names: [String]
   let paths: [String]
 
-  /// - Parameter absolute: from a name to a whole path.
+  /// - Parameters:
+  ///   - verb: what is to be done, for messages.
+  ///   - absolute: from a name to a whole path.
   /// - Throws: `Arguments.Problem`; what `absolute` throws.
-  init(_ arguments: Arguments, absolute: (String) throws -> String = { try Paths.absolute($0) }) throws {
+  init(
+    _ arguments: Arguments, verb: String = Send.name,
+    absolute: (String) throws -> String = { try Paths.absolute($0) }
+  ) throws {
     let words = SendOrder.kinds.map(\.word)
     guard let word = arguments.rest.first else {
-      throw Arguments.Problem(message: "send what? One of \(words.joined(separator: ", "))")
+      throw Arguments.Problem(message: "\(verb) what? One of \(words.joined(separator: ", "))")
     }
     guard let kind = SendOrder.kinds.first(where: { $0.word == word })?.kind else {
       throw Arguments.Problem(
@@ -26,10 +31,11 @@ struct SendOrder {
     let files = Array(arguments.rest.dropFirst())
     let cover = arguments.value("--cover")
     guard !files.isEmpty || (kind == .message && arguments.value("--text") != nil) else {
-      throw Arguments.Problem(message: "send \(word): which file?" + (kind == .message ? " Or give --text" : ""))
+      let orText = kind == .message && verb == Send.name ? " Or give --text" : ""
+      throw Arguments.Problem(message: "\(verb) \(word): which file?\(orText)")
     }
     guard cover == nil || (kind == .feedPost && files.count == 1) else {
-      throw Arguments.Problem(message: "--cover goes with one audio file: taskcenter send feed SONG --cover PICTURE")
+      throw Arguments.Problem(message: "--cover goes with one audio file: taskcenter \(verb) feed SONG --cover PICTURE")
     }
     if let empty = ["--key", "--to", "--account", "--destination", "--cover"].first(where: { arguments.value($0) == "" }
     )
