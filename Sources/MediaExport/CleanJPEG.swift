@@ -11,11 +11,12 @@ struct CleanJPEG {
   /// What is larger has to be encoded: nothing is gained from reading it all into memory.
   private static let sizeLimit: Int64 = 16 << 20
 
-  /// - Returns: nil where it is no JPEG, or one that has to be encoded.
+  /// - Parameter input: of which the header says that it may be one.
+  /// - Returns: nil where it has to be encoded.
   /// - Throws: `Failure` where it can't be read.
-  init?(_ input: MediaInput, _ header: ImageHeader) throws(Failure) {
+  init?(_ input: MediaInput) throws(Failure) {
     let size = try input.size()
-    guard header.format == .jpeg, header.orientation <= 1, size <= Self.sizeLimit else { return nil }
+    guard size <= Self.sizeLimit else { return nil }
     let source = try input.read(count: Int(size))
     guard let cleaned = try? JPEGCleaner.clean(source) else { return nil }
     bytes = cleaned
@@ -37,6 +38,11 @@ struct CleanJPEG {
     do { try Image.verify(descriptor: output.descriptor) } catch { return false }
     return true
   }
+}
+
+extension ImageHeader {
+  /// Whether it is an upright JPEG: what `JPEGCleaner` takes for granted.
+  var mayBeClean: Bool { format == .jpeg && orientation <= 1 }
 }
 
 extension MediaInput {

@@ -9,8 +9,9 @@ public enum ExportPlanner {
     case .image(let job): return try image(input, job)
     case .video(let job): return try video(input, job)
     case .audio: return try audio(input)
-    case .archive, .probe, .poster, .thumbnail:
-      throw Failure(.internalError, "There is no medium to plan for", remedy: .giveUp)
+    case .poster(let job): return try derived("poster", PosterExporter.size(input, job))
+    case .thumbnail(let job): return try derived("thumbnail", PosterExporter.size(input, job))
+    case .archive, .probe: throw Failure(.internalError, "There is no medium to plan for", remedy: .giveUp)
     }
   }
 
@@ -49,18 +50,16 @@ public enum ExportPlanner {
       reason: "Copied without cover and tags, as every player plays it as it is.")
   }
 
+  private static func derived(_ rung: String, _ size: PixelSize) -> PlannedExport {
+    PlannedExport(
+      .encode, rung: rung, width: size.width, height: size.height,
+      estimatedBytes: ImagePlan.estimate(size, quality: 82), reason: "A small JPEG is made of it.")
+  }
+
   private static func image(_ input: MediaInput, _ job: ImageJob) throws(Failure) -> PlannedExport {
     let plan = try ImageExporter.plan(input, job: job)
-    guard plan.action == .encode else {
-      return PlannedExport(
-        .pass, rung: ImageExporter.passingRung, width: plan.width, height: plan.height,
-        estimatedBytes: try input.size(), reason: plan.reason.sentence)
-    }
-    // A photo of JPEG quality 82 takes about a byte for seven pixels; a HEIC a third less.
-    let jpeg = Int64(plan.width * plan.height) * Int64(job.quality) / 570
     return PlannedExport(
-      .encode, rung: "\(job.longEdge)", width: plan.width, height: plan.height,
-      estimatedBytes: job.format == .heic ? jpeg * 2 / 3 : jpeg,
-      reason: plan.reason.sentence)
+      plan.action == .pass ? .pass : .encode, rung: plan.rung, width: plan.width, height: plan.height,
+      estimatedBytes: plan.estimatedBytes, reason: plan.reason.sentence)
   }
 }

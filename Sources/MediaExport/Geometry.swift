@@ -26,6 +26,13 @@ struct PixelSize: Sendable, Hashable, CustomStringConvertible {
     return PixelSize(even(width, within: box.width), even(height, within: box.height))
   }
 
+  /// As a picture is scaled: aspect kept, never enlarged, sides to the nearest pixel, at least 1.
+  func scaled(toFit edge: Int) -> PixelSize {
+    let scale = min(1, Double(edge) / Double(max(width, height, 1)))
+    func side(_ length: Int) -> Int { max(1, Int((Double(length) * scale).rounded())) }
+    return PixelSize(side(width), side(height))
+  }
+
   func fits(longSide: Int, shortSide: Int) -> Bool {
     max(width, height) <= longSide && min(width, height) <= shortSide
   }

@@ -37,7 +37,7 @@ struct ImageEncoder {
       job.format == .heic ? Preview.blurhash(image) : Preview.blurhash(imageDescriptor: output.descriptor)
     return ExportResult(
       mime: job.format.mime, size: try output.size(), width: image.width, height: image.height,
-      rung: plan.rung, blurhash: blurhash)
+      rung: "\(job.longEdge)", blurhash: blurhash)
   }
 }
 
@@ -51,11 +51,6 @@ extension ImageJob.Format {
 }
 
 extension ImageHeader {
-  var shownSize: PixelSize {
-    let stored = PixelSize(width, height)
-    return isShownTurned ? stored.turned : stored
-  }
-
   /// Whether its numbers mean other colours than those of sRGB.
   var needsConversion: Bool { isCMYK || profile.map { !ICCProfile.isSRGB($0) } ?? false }
 }

@@ -9,42 +9,44 @@ public enum ImageExporter {
   public static func export(_ input: MediaInput, job: ImageJob, to path: String) throws(Failure) -> ExportResult {
     let output = try OutputFile.create(path)
     let header = try header(of: input)
-    let (facts, clean) = try facts(of: input, header)
-    let plan = ImagePlan(facts, job: job)
-    if plan.action == .pass, let clean, try clean.write(to: output) {
-      return try passed(header, output)
-    }
-    var result = try ImageEncoder(input: input, header: header, plan: plan, job: job).write(to: output)
+    let (plan, clean) = try plan(input, header, job)
+    if plan.action == .pass, let clean, try clean.write(to: output) { return try passed(header, output) }
+    let encoder = ImageEncoder(input: input, header: header, plan: plan, job: job)
+    var result = try encoder.write(to: output)
     // Encoding gained nothing: the source is the better picture and the smaller one.
-    if plan.sourceWillDo, let clean, Int64(clean.bytes.count) <= (try output.size()) {
+    if plan.action == .encode, let clean, Int64(clean.bytes.count) <= (try output.size()) {
       if try clean.write(to: output) { return try passed(header, output) }
-      result = try ImageEncoder(input: input, header: header, plan: plan, job: job).write(to: output)
+      result = try encoder.write(to: output)
     }
     result.size = try output.complete()
     return result
   }
 
-  static let passingRung = "pass"
-
   private static func passed(_ header: ImageHeader, _ output: OutputFile) throws(Failure) -> ExportResult {
     ExportResult(
-      mime: "image/jpeg", size: try output.complete(), width: header.width, height: header.height, rung: passingRung,
+      mime: "image/jpeg", size: try output.complete(), width: header.width, height: header.height, rung: "pass",
       blurhash: Preview.blurhash(imageDescriptor: output.descriptor))
-  }
-
-  /// - Returns: also the cleaned file, where it is a clean JPEG.
-  private static func facts(of input: MediaInput, _ header: ImageHeader) throws(Failure) -> (ImageFacts, CleanJPEG?) {
-    let clean = try CleanJPEG(input, header)
-    let shown = header.shownSize
-    return (
-      ImageFacts(width: shown.width, height: shown.height, size: try input.size(), isClean: clean != nil), clean
-    )
   }
 
   /// What `export` would do.
   /// - Throws: `Failure`.
   static func plan(_ input: MediaInput, job: ImageJob) throws(Failure) -> ImagePlan {
-    ImagePlan(try facts(of: input, try header(of: input)).0, job: job)
+    try plan(input, try header(of: input), job).0
+  }
+
+  /// - Returns: also the cleaned file, where it may go out.
+  private static func plan(
+    _ input: MediaInput, _ header: ImageHeader, _ job: ImageJob
+  ) throws(Failure) -> (ImagePlan, CleanJPEG?) {
+    let shown = header.displaySize
+    var facts = ImageFacts(
+      width: shown.width, height: shown.height, size: try input.size(), isClean: header.mayBeClean)
+    let hope = ImagePlan(facts, job: job)
+    // A photo that is made smaller anyway need not be read for it.
+    guard hope.sourceWillDo else { return (hope, nil) }
+    let clean = try CleanJPEG(input)
+    facts.isClean = clean != nil
+    return (ImagePlan(facts, job: job), clean)
   }
 
   /// What the picture is, before a pixel of it is decoded.
@@ -65,5 +67,12 @@ public enum ImageExporter {
       throw MediaFailure.tooManyPixels(input.name, PixelSize(header.width, header.height))
     }
     return header
+  }
+}
+
+extension ImageHeader {
+  /// Upright.
+  var displaySize: PixelSize {
+    isShownTurned ? PixelSize(height, width) : PixelSize(width, height)
   }
 }

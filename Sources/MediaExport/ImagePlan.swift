@@ -43,7 +43,7 @@ struct ImagePlan: Sendable, Hashable {
   var height: Int
   /// As the report calls it.
   var rung: String
-  /// A guess: a photo of JPEG quality 82 takes about a byte for seven pixels.
+  /// A guess.
   var estimatedBytes: Int64
 
   /// Bytes up to which a JPEG is not encoded again: there is little to gain, and each time costs quality.
@@ -54,9 +54,8 @@ struct ImagePlan: Sendable, Hashable {
     if job.cropSquare {
       (width, height) = (boxSide, boxSide)
     } else {
-      let scale = min(1, Double(boxSide) / Double(max(facts.width, facts.height, 1)))
-      width = max(1, Int((Double(facts.width) * scale).rounded()))
-      height = max(1, Int((Double(facts.height) * scale).rounded()))
+      let size = PixelSize(facts.width, facts.height).scaled(toFit: boxSide)
+      (width, height) = (size.width, size.height)
     }
     if job.cropSquare {
       reason = .cropped
@@ -71,12 +70,17 @@ struct ImagePlan: Sendable, Hashable {
     }
     action = reason == .smallAndClean ? .pass : .encode
     rung = action == .pass ? "pass" : "\(job.longEdge)"
-    let encoded = Int64(width * height) * Int64(job.quality) / 570
+    let encoded = Self.estimate(PixelSize(width, height), quality: job.quality)
     estimatedBytes = action == .pass ? facts.size : reason == .tooManyBytes ? min(encoded, facts.size) : encoded
   }
 
   /// Whether the cleaned source may take the place of an encoded picture that came out larger.
   var sourceWillDo: Bool { reason == .tooManyBytes || reason == .smallAndClean }
+
+  /// Bytes: a photo of JPEG quality 82 takes about one for seven pixels.
+  static func estimate(_ size: PixelSize, quality: Int) -> Int64 {
+    Int64(size.width * size.height) * Int64(quality) / 570
+  }
 
   private static func boxSide(long: Int, short: Int, _ job: ImageJob) -> Int {
     if job.cropSquare { return min(job.longEdge, short) }

@@ -40,6 +40,19 @@ public enum PosterExporter {
     return result
   }
 
+  /// Of the poster, without decoding a frame.
+  /// - Throws: `Failure`.
+  static func size(_ input: MediaInput, _ job: PosterJob) throws(Failure) -> PixelSize {
+    try PosterFrames(input, longEdge: job.longEdge).size
+  }
+
+  /// Of the thumbnail, without decoding a pixel.
+  /// - Throws: `Failure`.
+  static func size(_ input: MediaInput, _ job: ThumbnailJob) throws(Failure) -> PixelSize {
+    guard try isImage(input) else { return try PosterFrames(input, longEdge: job.edge).size }
+    return try ImageExporter.header(of: input).displaySize.scaled(toFit: job.edge)
+  }
+
   /// By its first bytes; what they do not tell is left to FFmpeg.
   private static func isImage(_ input: MediaInput) throws(Failure) -> Bool {
     guard try input.size() > 0 else { throw MediaFailure.damaged(input.name, "is empty") }

@@ -7,6 +7,8 @@ struct PosterFrames {
   private let demuxer: Demuxer
   private let stream: StreamInfo
   private let filters: String
+  /// Pixels.
+  let size: PixelSize
 
   private let patience: Int
 
@@ -25,7 +27,7 @@ struct PosterFrames {
       throw MediaFailure.tooManyPixels(input.name, PixelSize(video.width, video.height))
     }
     self.stream = stream
-    let size = video.displaySize.fitted(longSide: longEdge, shortSide: longEdge)
+    size = video.displaySize.fitted(longSide: longEdge, shortSide: longEdge)
     filters =
       VideoPlan.filters(video, size: size) + ",scale=in_color_matrix=bt709:in_range=tv:out_range=pc,format=rgb24"
   }

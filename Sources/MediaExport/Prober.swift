@@ -19,7 +19,7 @@ public enum Prober {
 
   private static func image(_ input: MediaInput) throws(Failure) -> MediaFacts {
     let header = try ImageExporter.header(of: input)
-    let shown = header.shownSize
+    let shown = header.displaySize
     return MediaFacts(kind: .image, mime: header.format.mime, width: shown.width, height: shown.height)
   }
 

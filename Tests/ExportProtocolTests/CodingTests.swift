@@ -17,11 +17,11 @@ struct CodingTests {
       job: .video(
         VideoJob(.box(VideoBox(longSide: 1280, shortSide: 720, maximumRate: 1000, remux: .ifClean)), crf: 30)),
       name: "", output: "/a/3.part"),
-    ExportOrder(
-      id: 3, job: .video(VideoJob(.ladder(limit: 1, hardLimit: 1))), name: "x", output: "", plansOnly: true),
     ExportOrder(id: 7, job: .image(ImageJob(longEdge: 2048, format: .heic)), name: "x", output: "/a/7.part"),
     ExportOrder(id: 8, job: .poster(PosterJob(longEdge: 1000, quality: 70)), name: "x", output: "/a/8.part"),
     ExportOrder(id: 9, job: .thumbnail(ThumbnailJob(edge: 100, quality: 60)), name: "x", output: "/a/9.part"),
+    ExportOrder(
+      id: 3, job: .video(VideoJob(.ladder(limit: 1, hardLimit: 1))), name: "x", output: "", plansOnly: true),
     ExportOrder(id: 4, job: .audio, name: "x", output: "/a/4.part"),
     ExportOrder(id: 5, job: .probe, name: "x", output: ""),
     ExportOrder(
@@ -65,6 +65,12 @@ struct CodingTests {
       (#"{"id":1,"name":"x","output":"/o","job":"image","longEdge":0,"quality":82,"cropSquare":false}"#, "/longEdge"),
       (#"{"id":1,"name":"x","output":"/o","job":"archive","entries":[{"path":"","name":"a"}]}"#, "/entries/0/path"),
       (#"{"id":1,"output":"/o","job":"audio"}"#, "/name"),
+      (
+        #"{"id":1,"name":"x","output":"/o","job":"image","longEdge":9,"quality":82,"cropSquare":false,"format":"bmp"}"#,
+        "/format"
+      ),
+      (#"{"id":1,"name":"x","output":"/o","job":"poster","longEdge":1,"quality":82}"#, "/longEdge"),
+      (#"{"id":1,"name":"x","output":"/o","job":"thumbnail","edge":320,"quality":0}"#, "/quality"),
       (#"{"id":1,"name":"x","output":"/o","job":"video","crf":23,"goal":{"type":"moon"}}"#, "/goal/type"),
       (
         #"{"id":1,"name":"x","output":"/o","job":"video","crf":23,"goal":{"type":"ladder","limit":9}}"#,
@@ -79,12 +85,6 @@ struct CodingTests {
         "/goal/a"
       ),
       (#"{"id":1,"name":"x","output":"/o","job":"audio","plansOnly":1}"#, "/plansOnly"),
-      (
-        #"{"id":1,"name":"x","output":"/o","job":"image","longEdge":9,"quality":82,"cropSquare":false,"format":"bmp"}"#,
-        "/format"
-      ),
-      (#"{"id":1,"name":"x","output":"/o","job":"poster","longEdge":1,"quality":82}"#, "/longEdge"),
-      (#"{"id":1,"name":"x","output":"/o","job":"thumbnail","edge":320,"quality":0}"#, "/quality"),
     ])
   func badOrders(text: String, pointer: String) throws {
     let value = try JSONParser.parse(text)

@@ -112,10 +112,6 @@ enum Export {
     try open(path) { try ExportPlanner.plan($0, job: job) }
   }
 
-  static func plan(_ path: String, _ job: ImageJob) throws -> ImagePlan {
-    try open(path) { try ImageExporter.plan($0, job: job) }
-  }
-
   static func poster(_ path: String, _ job: PosterJob = PosterJob(), to output: String) throws -> ExportResult {
     try open(path) { try PosterExporter.poster($0, job: job, to: output) }
   }

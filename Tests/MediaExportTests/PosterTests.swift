@@ -21,7 +21,9 @@ struct PosterTests {
   func poster(id: String) throws {
     let source = try Corpus.file(id)
     let facts = try Export.probe(source)
+    let plan = try Export.plan(source, .poster(PosterJob()))
     let result = try Export.poster(source, to: output)
+    #expect([plan.width, plan.height] == [result.width, result.height] && plan.rung == result.rung)
     let picture = try Picture(output)
     #expect(picture.corners == "RGBY")
     #expect(result.mime == "image/jpeg" && result.rung == "poster" && result.blurhash?.count == 28)
@@ -83,7 +85,10 @@ struct PosterTests {
       ("i06", [320, 213]), ("i10", [320, 213]), ("i20", [320, 213]), ("i22", [320, 213]), ("v02", [180, 320]),
     ])
   func thumbnail(id: String, size: [Int]) throws {
-    let result = try Export.thumbnail(Corpus.file(id), to: output)
+    let source = try Corpus.file(id)
+    let plan = try Export.plan(source, .thumbnail(ThumbnailJob()))
+    #expect([plan.width, plan.height] == size && plan.rung == "thumbnail")
+    let result = try Export.thumbnail(source, to: output)
     let picture = try Picture(output)
     #expect(picture.size == size && [result.width, result.height] == size)
     #expect(picture.corners == "RGBY")
