@@ -45,6 +45,10 @@ public protocol UploadMemory: Sendable {
   /// Returns when it is durable.
   /// - Throws: the store's error.
   func save(_ state: JSONValue) async throws
+
+  /// Nobody will finish the upload that is saved: it is forgotten, and handed to `Uploader.abandon`.
+  /// - Throws: the store's error.
+  func discard() async throws
 }
 
 public protocol UploadSession: Sendable {

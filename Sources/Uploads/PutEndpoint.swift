@@ -12,24 +12,20 @@ final class PutEndpoint: UploadEndpoint {
 
   private let credential: PutCredential
   private let upload: UploadFile
-  private let http: HTTPClient
-  private let settings: Config.Uploads
+  private let tools: UploadTools
   private let etag = Mutex<String?>(nil)
 
-  init(_ credential: PutCredential, _ upload: UploadFile, http: HTTPClient, settings: Config.Uploads) {
+  init(_ credential: PutCredential, _ upload: UploadFile, _ tools: UploadTools) {
     self.credential = credential
     self.upload = upload
-    self.http = http
-    self.settings = settings
+    self.tools = tools
   }
-
-  func begin() async throws -> Int64 { 0 }
 
   func append(from offset: Int64, progress: @escaping UploadProgress) async throws -> Int64 {
     let request = request()
     let response: HTTPResponse
     do {
-      response = try await http.send(request, progress: progress)
+      response = try await tools.http.send(request, progress: progress)
     } catch let error as HTTPError {
       throw StatusMap.failure(error)
     }
@@ -41,8 +37,6 @@ final class PutEndpoint: UploadEndpoint {
   func finish() async throws -> UploadResult {
     UploadResult(url: credential.publicUrl, etag: etag.withLock { $0 }, uploadProtocol: Self.name)
   }
-
-  func abort() async {}
 
   /// The credential's headers win: they may be signed.
   private func request() -> HTTPRequest {
@@ -60,8 +54,8 @@ final class PutEndpoint: UploadEndpoint {
     headers.removeAll { $0.name.lowercased() == "content-length" }
     var request = HTTPRequest(
       "PUT", url: credential.url, headers: headers, body: .file(FileBody(upload.file, length: export.size)))
-    request.stallTimeoutMs = settings.stallTimeoutMs
-    request.connectTimeoutMs = settings.connectTimeoutMs
+    request.stallTimeoutMs = tools.settings.stallTimeoutMs
+    request.connectTimeoutMs = tools.settings.connectTimeoutMs
     return request
   }
 
