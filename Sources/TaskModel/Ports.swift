@@ -51,6 +51,13 @@ public protocol UploadMemory: Sendable {
   func discard() async throws
 }
 
+/// Upload slots that nobody wants at the moment, for a large file's further connections.
+public protocol SlotLender: Sendable {
+  /// Never waits. Each slot taken is given back by one `giveBack`, soon.
+  func tryTake() -> Bool
+  func giveBack()
+}
+
 public protocol UploadSession: Sendable {
   /// Told whenever an export has ended, so that one credential request can name all that is ready.
   func note(_ task: SendTask) async

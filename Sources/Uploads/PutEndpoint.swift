@@ -22,6 +22,16 @@ final class PutEndpoint: UploadEndpoint {
   }
 
   func append(from offset: Int64, progress: @escaping UploadProgress) async throws -> Int64 {
+    do {
+      try await send(progress)
+    } catch let failure as Failure where failure.isBadDigest {
+      // Bytes that were changed on the way come better the next time. Twice is no accident.
+      try await send(progress)
+    }
+    return upload.export.size
+  }
+
+  private func send(_ progress: @escaping UploadProgress) async throws {
     let request = request()
     let response: HTTPResponse
     do {
@@ -30,8 +40,11 @@ final class PutEndpoint: UploadEndpoint {
       throw StatusMap.failure(error)
     }
     if let failure = StorageAnswer.failure(response, host: request.host) { throw failure }
-    etag.withLock { $0 = response.header("ETag").map(Self.bare) }
-    return upload.export.size
+    let etag = response.header("ETag").map(ETag.bare)
+    if ETag.matches(etag, md5: upload.export.md5) == false, !ETag.isHidden(response) {
+      throw StorageAnswer.otherBytes(request.host)
+    }
+    self.etag.withLock { $0 = etag }
   }
 
   func finish() async throws -> UploadResult {
@@ -57,10 +70,5 @@ final class PutEndpoint: UploadEndpoint {
     request.stallTimeoutMs = tools.settings.stallTimeoutMs
     request.connectTimeoutMs = tools.settings.connectTimeoutMs
     return request
-  }
-
-  /// RFC 9110 section 8.8.3: the quotes belong to the syntax, not to the tag's bytes.
-  private static func bare(_ etag: String) -> String {
-    etag.count >= 2 && etag.hasPrefix("\"") && etag.hasSuffix("\"") ? String(etag.dropFirst().dropLast()) : etag
   }
 }

@@ -35,7 +35,7 @@ struct UploadRun<Endpoint: UploadEndpoint> {
       case .finished(let result): return result
       case .holds(let bytes): held = bytes
       case .lost:
-        if checkpoint.state != nil { try await checkpoint.discard() }
+        if checkpoint.state?.underWay.isEmpty == false { try await checkpoint.discard() }
         guard creations < Self.maximumCreations else {
           throw Failure(.uploadLost, "storage loses each upload that is begun", remedy: .retry)
         }

@@ -10,6 +10,8 @@ public final class UploadService: Uploader {
   private let http: HTTPClient
   private let exportsFolder: String
   private let clock: any Clock
+  private let clocks = ServerClocks()
+  private let lender = Mutex<(any SlotLender)?>(nil)
 
   /// - Parameters:
   ///   - exportsFolder: where exports lie, by absolute path.
@@ -24,6 +26,9 @@ public final class UploadService: Uploader {
 
   /// For sessions from now on; those that run keep what they began with.
   public func update(_ config: Config) { self.config.withLock { $0 = config } }
+
+  /// Large uploads may use slots that nobody else wants, from now on.
+  public func borrow(from lender: any SlotLender) { self.lender.withLock { $0 = lender } }
 
   public func session(for task: SendTask) throws -> any UploadSession {
     let config = config.withLock { $0 }
@@ -51,13 +56,17 @@ public final class UploadService: Uploader {
   }
 
   private func tools(_ config: Config) -> UploadTools {
-    UploadTools(http: http, settings: config.uploads, clock: clock)
+    UploadTools(
+      http: http, settings: config.uploads, clock: clock, clocks: clocks, lender: lender.withLock { $0 })
   }
 
   /// Who gives credentials; nil where nobody is asked.
   private func issuer(for source: CredentialSource?, _ config: Config) throws -> CredentialBroker.Ask? {
     switch source {
     case .directory, nil: return nil
+    case .fixed(let upload):
+      let issuer = StaticIssuer(upload: upload)
+      return { issuer.answer($0) }
     case .http(let target):
       let issuer = CredentialIssuer(target: target, http: http, settings: config.uploads)
       return { try await issuer.ask($0) }
