@@ -33,6 +33,8 @@ public actor Engine {
   let ledger: TaskLedger
   let runner: TaskRunner
   let reaper: UploadReaper
+  /// Of uploads: a large one may use what is free.
+  public nonisolated let slotLender: any SlotLender
   public nonisolated let hub: EventHub
   public nonisolated let status: StatusBoard
   nonisolated let progress: ProgressBoard
@@ -87,6 +89,7 @@ public actor Engine {
       ledger: ledger, exporter: parts.exporter, uploader: parts.uploader, deliverer: parts.deliverer,
       exportSlots: exportSlots, uploadSlots: uploadSlots, progress: progress)
     self.parts = parts
+    slotLender = uploadSlots
     self.hub = hub
     self.status = status
     self.progress = progress

@@ -37,7 +37,11 @@ struct Launch {
         status: 75, message: "another engine owns the store \(folder); it is reached through \(folder)/engine.sock")
     }
     ending.hold(lock)
-    let (engine, notice) = try makeEngine(config, folder)
+    let exports = folder + "/exports"
+    let http = HTTPClient(HTTPClient.Settings(caFile: config.uploads.caFile))
+    let uploads = UploadService(config: config, http: http, exportsFolder: exports, clock: SystemClock())
+    let (engine, notice) = try makeEngine(config, folder, uploads, http)
+    uploads.borrow(from: engine.slotLender)
     if let notice {
       engine.status.add(notice: notice)
       log(.error, notice)
@@ -98,15 +102,14 @@ struct Launch {
     return String(cString: current) + "/" + path
   }
 
-  private func makeEngine(_ config: Config, _ folder: String) throws -> (Engine, notice: String?) {
-    let exports = folder + "/exports"
-    let http = HTTPClient(HTTPClient.Settings(caFile: config.uploads.caFile))
-    let clock = SystemClock()
+  private func makeEngine(
+    _ config: Config, _ folder: String, _ uploads: UploadService, _ http: HTTPClient
+  ) throws -> (Engine, notice: String?) {
+    let exporter = ExportService(
+      folder: folder + "/exports", program: Launch.workerProgram(environment), config: config)
     let parts = Engine.Parts(
-      config: config,
-      exporter: ExportService(folder: exports, program: Launch.workerProgram(environment), config: config),
-      uploader: UploadService(config: config, http: http, exportsFolder: exports, clock: clock),
-      deliverer: DeliveryService(config: config, http: http), clock: clock, log: log)
+      config: config, exporter: exporter, uploader: uploads, deliverer: DeliveryService(config: config, http: http),
+      clock: SystemClock(), log: log)
     let path = folder + "/taskcenter.db"
     if let version = StoreFile.newerVersion(path) {
       throw Refusal(status: 65, message: version.description)
