@@ -31,7 +31,7 @@ extension Data {
   public static func sample(_ count: Int, seed: UInt64 = 1) -> Data {
     var state = seed
     var block = Data(capacity: blockSize)
-    while block.count < min(blockSize, count) {
+    while block.count < Swift.min(blockSize, count) {
       // SplitMix64
       state &+= 0x9E37_79B9_7F4A_7C15
       var word = state
@@ -45,6 +45,7 @@ extension Data {
     while data.count < count {
       let number = UInt64(data.count / blockSize)
       data.append(block)
+      guard number > 0 else { continue }
       Swift.withUnsafeBytes(of: number) { data.replaceSubrange(data.count - 8..<data.count, with: $0) }
     }
     return data.prefix(count)
