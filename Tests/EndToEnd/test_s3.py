@@ -5,6 +5,7 @@ import json
 import os
 import threading
 import unittest
+from urllib.parse import quote
 
 from harness import Line  # before what it puts on the path
 import s3sig
@@ -305,6 +306,31 @@ class Issuer:
         return {"uploads": [{"index": resource["index"], "protocol": "multipart", "uploadId": upload, "partSize": PART,
                              "parts": parts, "listUrl": sign("GET", session), "completeUrl": sign("POST", session),
                              "abortUrl": sign("DELETE", session), "publicUrl": url}]}
+
+
+class FormIssuer(Issuer):
+    """Gives a POST policy for one fixed key."""
+
+    def answer(self, request):
+        self.asked.append(request)
+        resource, = request["resources"]
+        key = f"{self.prefix}{request['taskId']}-{resource['index']} ü"
+        post = s3sig.post_policy(f"http://{self.address}/media", self.prefix, limit=resource["size"])
+        post["fields"]["key"] = key
+        return {"uploads": [{"index": resource["index"], "protocol": "form", "url": post["url"], "fields": post["fields"],
+                             "publicUrl": f"http://{self.address}/media/{quote(key)}"}]}
+
+
+class Form(StorageLine):
+    def test_a_form_whose_answer_is_lost_is_posted_again_under_the_same_key(self):
+        line = self.proxy("match=POST /media,eatreply=1")
+        issuer = FormIssuer(self.weed, line.address, self.prefix)
+        self.addCleanup(issuer.server.shutdown)
+        engine = self.start_engine(self.storage_config({"type": "http", "url": issuer.url}))
+        task = self.finish(engine, self.submit_file(engine, 3 << 20)["id"])
+        self.assert_stored(task)
+        self.assertEqual(len(line.requests("POST /media")), 2)
+        self.assertIs(task["resources"][0]["upload"]["etagMatchesMd5"], True)
 
 
 class Presigned(StorageLine):

@@ -173,6 +173,20 @@ struct MultipartTests {
     #expect(try weed.openUploads(prefix) == [])
   }
 
+  @Test("keys that may not list begin anew where an id was lost, and send again what they can't ask for")
+  func mayNotList() async throws {
+    let fixture = try Fixture(sizes: [11 << 20])
+    let mayNot = "match=GET /media,status=403,times=0,body=<Error><Code>AccessDenied</Code></Error>"
+    for rule in ["match=?uploads=,eatreply=1,times=0", "match=partNumber=2,cut=1000,times=0"] {
+      let proxy = try FlakyProxy(targetPort: weed.port, rule: rule)
+      let memory = TestMemory()
+      _ = await failure { try await upload(fixture, bucket(proxy.url), memory) }
+      try proxy.rules(mayNot)
+      _ = try await upload(fixture, bucket(proxy.url), memory)
+      #expect(try stored(fixture) == .sample(11 << 20, seed: 0))
+    }
+  }
+
   @Test("what nobody will finish is taken back, also without its id, and twice is fine")
   func abandon() async throws {
     let fixture = try Fixture(sizes: [11 << 20])
