@@ -14,7 +14,8 @@ let package = Package(
   targets: [
     // MARK: Programs
     .executableTarget(
-      name: "taskcenter", dependencies: ["JSON", "JSONRPC", "Platform", "TaskModel", "TaskProtocol"],
+      name: "taskcenter",
+      dependencies: ["JSON", "JSONRPC", "Platform", "SourceFiles", "TaskModel", "TaskProtocol"],
       path: "clients/taskcenter", swiftSettings: strict),
     .executableTarget(
       name: "taskcenter-export", dependencies: ["ExportProtocol", "JSON", "LogArchive", "MediaExport", "TaskModel"],
@@ -42,7 +43,7 @@ let package = Package(
     .target(name: "ExportProtocol", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
     .target(
       name: "Exports",
-      dependencies: ["Digest", "ExportProtocol", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
+      dependencies: ["Digest", "ExportProtocol", "JSON", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
       swiftSettings: strict),
     .target(name: "LogArchive", dependencies: ["Archive", "ExportProtocol", "TaskModel"], swiftSettings: strict),
     .target(
@@ -94,7 +95,8 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", dependencies: ["TaskModel"], swiftSettings: strict),
     .testTarget(name: "AnswersTests", dependencies: ["Answers", "HTTP", "JSON", "TaskModel"], swiftSettings: strict),
     .testTarget(
-      name: "ClientTests", dependencies: ["JSON", "JSONRPC", "TaskModel", "TaskProtocol", "taskcenter"],
+      name: "ClientTests",
+      dependencies: ["JSON", "JSONRPC", "SourceFiles", "TaskModel", "TaskProtocol", "taskcenter"],
       swiftSettings: strict),
     .testTarget(
       name: "DeliveryTests",
@@ -103,13 +105,21 @@ let package = Package(
       name: "DigestTests", dependencies: ["Digest", "Platform", "TaskTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ExportProtocolTests", dependencies: ["ExportProtocol", "JSON", "TaskModel"], swiftSettings: strict),
+    .testTarget(
+      name: "ExportsTests",
+      dependencies: ["Exports", "ExportProtocol", "TaskConfig", "TaskModel", "TaskTestSupport", "taskcenter-export"],
+      swiftSettings: strict),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Platform", "TaskTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "MediaExportTests",
       dependencies: [
-        "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "TaskModel", "taskcenter-export",
+        "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "TaskModel", "TaskTestSupport",
+        "taskcenter-export",
       ], swiftSettings: strict),
-    .target(name: "TaskTestSupport", path: "Tests/TaskTestSupport", swiftSettings: strict),
+    .testTarget(name: "TaskEngineTests", dependencies: ["TaskEngine", "TaskModel"], swiftSettings: strict),
+    .target(
+      name: "TaskTestSupport", dependencies: ["JSON", "TaskModel"], path: "Tests/TaskTestSupport", swiftSettings: strict
+    ),
     .testTarget(
       name: "UploadsTests",
       dependencies: ["HTTP", "JSON", "TaskConfig", "TaskModel", "TaskTestSupport", "Uploads"], swiftSettings: strict),

@@ -27,11 +27,11 @@ enum ExportPlan {
 
   private static func video(_ kind: TaskKind, size: Int64, _ kinds: Config.Kinds) -> VideoJob {
     guard kind == .feedPost else {
-      let fits = size <= kinds.chatVideo.limit
-      return VideoJob(
-        longSide: 1280, shortSide: 720, remux: fits ? .ifCleanWithinBox : .never, hardLimit: kinds.chatVideo.hardLimit)
+      let chat = kinds.chatVideo
+      return VideoJob(.ladder(limit: chat.limit, hardLimit: max(chat.limit, chat.hardLimit)))
     }
-    return VideoJob(longSide: 960, shortSide: 540, remux: size <= feedRemuxLimit ? .ifClean : .never)
+    return VideoJob(
+      .box(VideoBox(longSide: 960, shortSide: 540, remux: size <= feedRemuxLimit ? .ifClean : .never)))
   }
 
   /// Names in the archive are those of the files and folders; where two are the same, the later ones are numbered.

@@ -9,10 +9,17 @@ public import TaskModel
 
 /// Makes exports in `exports/`: opens the source, checks that it is still the one that was submitted, has a worker make
 /// the file, checks that the source has stayed the same meanwhile, digests the result and gives it its final name.
+///
+/// The same source and the same order are worked on once, however many tasks want it at once: who comes second waits, and
+/// gets the file under a name of its own (a hard link). So every file has one owner, who removes it alone.
 public final class ExportService: Exporter {
   private let folder: String
   private let config: Config
   private let pool: WorkerPool
+  private let index = ExportIndex()
+  private let turns = ExportTurns()
+  /// Plans have workers of their own: they are quick, and a long film must not hold them up.
+  private let planners: WorkerPool
   private let nextOrder = Atomic<Int64>(1)
   /// Resources over which a worker has died once: a second time is no accident.
   private let crashes = Mutex<Set<String>>([])
@@ -26,27 +33,64 @@ public final class ExportService: Exporter {
     self.folder = folder
     self.config = config
     pool = WorkerPool(program: program, memoryLimit: config.exports.memoryLimit)
+    planners = WorkerPool(program: program, memoryLimit: config.exports.memoryLimit)
   }
 
   public func export(
     _ resource: Resource, of task: SendTask, progress: @escaping @Sendable (Double) -> Void
   ) async throws -> ExportedFile {
     let source = try open(resource)
+    let job = job(for: resource, of: task, source)
+    let crashKey = "\(task.id)/\(resource.index)"
+    guard let source else { return try await make(job, resource.name, nil, crashKey: crashKey, key: nil, progress) }
+    let key = try ExportIndex.key(job, source.identity)
+    return try await turns.withTurn(key) {
+      if let file = shared(key) { return file }
+      return try await make(job, resource.name, source, crashKey: crashKey, key: key, progress)
+    }
+  }
+
+  private func make(
+    _ job: ExportJob, _ name: String, _ source: SourceFile?, crashKey: String, key: String?,
+    _ progress: @escaping @Sendable (Double) -> Void
+  ) async throws -> ExportedFile {
     let file = ExportService.randomName()
     let part = path(file + ExportService.unfinished)
-    let order = ExportOrder(
-      id: nextOrder.wrappingAdd(1, ordering: .relaxed).oldValue,
-      job: ExportPlan.job(for: resource, of: task, size: source?.identity.size ?? 0, kinds: config.kinds),
-      name: resource.name, output: part)
+    let order = order(job, name, output: part)
     do {
-      let result = try await run(order, source, crashKey: "\(task.id)/\(resource.index)", progress)
+      let result = try await run(order, source, crashKey: crashKey, progress)
       try source?.verifyUnchanged()
-      return try await finish(file, result)
+      let made = try await finish(file, result, key: key)
+      index.add(made)
+      return made
     } catch {
       unlink(part)
       throw error
     }
   }
+
+  public func plan(_ resource: Resource, of task: SendTask) async throws -> PlannedExport {
+    let source = try open(resource)
+    let order = order(job(for: resource, of: task, source), resource.name, output: nil)
+    let report = try await planners.run(
+      order, input: source?.file, timeoutMs: config.exports.timeoutMs, progress: { _ in })
+    guard case .planned(_, let plan) = report else { throw ExportService.misunderstood }
+    return plan
+  }
+
+  private func job(for resource: Resource, of task: SendTask, _ source: SourceFile?) -> ExportJob {
+    ExportPlan.job(for: resource, of: task, size: source?.identity.size ?? 0, kinds: config.kinds)
+  }
+
+  /// - Parameter output: nil for a plan.
+  private func order(_ job: ExportJob, _ name: String, output: String?) -> ExportOrder {
+    ExportOrder(
+      id: nextOrder.wrappingAdd(1, ordering: .relaxed).oldValue, job: job, name: name, output: output ?? "",
+      plansOnly: output == nil)
+  }
+
+  private static let misunderstood = Failure(
+    .internalError, "the export worker answered something else than it was asked", remedy: .retry)
 
   private func open(_ resource: Resource) throws(Failure) -> SourceFile? {
     guard case .path(let path) = resource.source else { return nil }
@@ -59,8 +103,10 @@ public final class ExportService: Exporter {
     _ order: ExportOrder, _ source: SourceFile?, crashKey: String, _ progress: @escaping @Sendable (Double) -> Void
   ) async throws -> ExportResult {
     do {
-      return try await pool.run(
+      let report = try await pool.run(
         order, input: source?.file, timeoutMs: config.exports.timeoutMs, progress: progress)
+      guard case .done(_, let result) = report else { throw ExportService.misunderstood }
+      return result
     } catch var failure as Failure where failure.code == .exportCrashed {
       let isFirst = crashes.withLock { $0.insert(crashKey).inserted }
       if !isFirst { failure.remedy = .giveUp }
@@ -69,7 +115,7 @@ public final class ExportService: Exporter {
   }
 
   /// The digests are of the file as it lies there, read once, and it is never written again.
-  private func finish(_ file: String, _ result: ExportResult) async throws -> ExportedFile {
+  private func finish(_ file: String, _ result: ExportResult, key: String?) async throws -> ExportedFile {
     let part = path(file + ExportService.unfinished)
     do {
       let digest = try await FileDigest.compute(try OpenFile(path: part, flags: O_RDONLY))
@@ -77,7 +123,7 @@ public final class ExportService: Exporter {
       try Folder.sync(folder)
       return ExportedFile(
         file: file, mime: result.mime, size: digest.size, md5: digest.md5, sha256: digest.sha256,
-        width: result.width, height: result.height, durationMs: result.durationMs, rung: result.rung)
+        width: result.width, height: result.height, durationMs: result.durationMs, rung: result.rung, key: key)
     } catch let error as SystemError {
       throw error.isDiskFull
         ? Failure(.diskFull, "there is no space left for the export", remedy: .needsUser)
@@ -92,10 +138,28 @@ public final class ExportService: Exporter {
     return status.isRegular && status.size == file.size
   }
 
-  public func remove(_ file: ExportedFile) { unlink(path(file.file)) }
+  public func remove(_ file: ExportedFile) {
+    index.remove(file)
+    unlink(path(file.file))
+  }
 
-  public func sweep(keeping files: Set<String>) {
-    for name in (try? Folder.entries(of: folder)) ?? [] where !files.contains(name) { unlink(path(name)) }
+  public func sweep(keeping files: [ExportedFile]) {
+    let names = Set(files.map(\.file))
+    for name in (try? Folder.entries(of: folder)) ?? [] where !names.contains(name) { unlink(path(name)) }
+    for file in files { index.add(file) }
+  }
+
+  /// Another task's export of the same source by the same order, under a new name.
+  private func shared(_ key: String) -> ExportedFile? {
+    for other in index.find(key) where isIntact(other) {
+      var file = other
+      file.file = ExportService.randomName()
+      // Where the file system has no links it is made again.
+      guard link(path(other.file), path(file.file)) == 0, (try? Folder.sync(folder)) != nil else { continue }
+      index.add(file)
+      return file
+    }
+    return nil
   }
 
   private func path(_ name: String) -> String { "\(folder)/\(name)" }

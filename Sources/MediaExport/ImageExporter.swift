@@ -15,7 +15,7 @@ public enum ImageExporter {
       throw MediaFailure.of(error, input.name)
     }
     return ExportResult(
-      mime: "image/jpeg", size: try output.complete(), width: size.width, height: size.height, rung: "\(job.longEdge)")
+      mime: "image/jpeg", size: try output.complete(), width: size.width, height: size.height, rung: rung(job))
   }
 
   private static func write(
@@ -29,6 +29,18 @@ public enum ImageExporter {
     if image.hasAlpha { image = try image.flattenedOnWhite() }
     try image.writeJPEG(descriptor: descriptor, quality: job.quality)
     return PixelSize(image.width, image.height)
+  }
+
+  static func rung(_ job: ImageJob) -> String { "\(job.longEdge)" }
+
+  /// Upright pixels of the result.
+  static func outputSize(_ header: ImageHeader, _ job: ImageJob) -> PixelSize {
+    let side = boxSide(header, job)
+    if job.cropSquare { return PixelSize(side, side) }
+    let shown = header.displaySize
+    let scale = min(1, Double(side) / Double(max(shown.width, shown.height)))
+    func scaled(_ length: Int) -> Int { max(1, Int((Double(length) * scale).rounded())) }
+    return PixelSize(scaled(shown.width), scaled(shown.height))
   }
 
   /// Of the square box that the picture has to fit, or to fill.
@@ -59,5 +71,14 @@ public enum ImageExporter {
       throw MediaFailure.tooManyPixels(input.name, PixelSize(header.width, header.height))
     }
     return header
+  }
+}
+
+extension ImageHeader {
+  /// Upright.
+  var displaySize: PixelSize {
+    // HEIF turns its own picture while it is loaded; EXIF counts elsewhere only.
+    let isTurned = orientation >= 5 && format != .heif && format != .avif
+    return isTurned ? PixelSize(height, width) : PixelSize(width, height)
   }
 }

@@ -92,6 +92,8 @@ public enum CredentialSource: Sendable, Hashable {
   case http(HTTPTarget)
   /// Nobody is asked: the config has it.
   case fixed(StaticUpload)
+  /// `credential/issue` to an attached front end.
+  case frontEnd
 }
 
 /// An upload that is the same for every task.
@@ -134,6 +136,8 @@ public enum DeliveryTarget: Sendable, Hashable {
   /// One line per task is appended to this JSONL file.
   case journal(path: String)
   case http(HTTPTarget)
+  /// `delivery/perform` to an attached front end.
+  case frontEnd
 }
 
 /// A URL and the headers to send with it. `{kind}`, `{account}` and `{taskId}` in the URL are replaced.

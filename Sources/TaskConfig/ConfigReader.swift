@@ -128,7 +128,8 @@ private struct Reader {
     switch try type.string() {
     case "http": source = .http(try httpTarget(&fields))
     case "static": source = .fixed(try staticUpload(try fields.required("upload")))
-    case let other: throw type.error("unknown value \"\(other)\"; known: http, static")
+    case "frontEnd": source = .frontEnd
+    case let other: throw type.error("unknown value \"\(other)\"; known: http, static, frontEnd")
     }
     try fields.finish()
     return source
@@ -174,7 +175,10 @@ private struct Reader {
       let path = try absolutePath(try fields.required("path"))
       try fields.finish()
       return .journal(path: path)
-    case let other: throw type.error("unknown value \"\(other)\"; known: http, journal")
+    case "frontEnd":
+      try fields.finish()
+      return .frontEnd
+    case let other: throw type.error("unknown value \"\(other)\"; known: http, journal, frontEnd")
     }
   }
 

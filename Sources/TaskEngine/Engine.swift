@@ -35,6 +35,8 @@ public actor Engine {
   let reaper: UploadReaper
   /// Of uploads: a large one may use what is free.
   public nonisolated let slotLender: any SlotLender
+  /// Plans wait for one another, and for nothing else.
+  let planSlots = Slots(limit: 1)
   public nonisolated let hub: EventHub
   public nonisolated let status: StatusBoard
   nonisolated let progress: ProgressBoard

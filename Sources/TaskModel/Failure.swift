@@ -35,6 +35,8 @@ public struct FailureCode: RawRepresentable, Sendable, Hashable {
   // Any
   public static let expired = FailureCode("expired")
   public static let attemptsExhausted = FailureCode("attemptsExhausted")
+  /// Only an attached front end can do this, and none is.
+  public static let frontEndAbsent = FailureCode("frontEndAbsent")
   public static let internalError = FailureCode("internalError")
 }
 
@@ -69,6 +71,8 @@ public struct Failure: Error, Sendable, Hashable {
   public var retryAfterMs: Int64?
   /// There was no network to try on: no route, DNS failure, connection refused or its timeout. Uses up no attempt.
   public var isOffline: Bool
+  /// Nothing will help but a front end that attaches. Uses up no attempt.
+  public var needsFrontEnd: Bool
   /// A delivery that may have happened although nobody said so.
   public var outcomeUnknown: Bool
   /// The server has more than before the step: an attempt with such a failure does not count.
@@ -76,7 +80,7 @@ public struct Failure: Error, Sendable, Hashable {
 
   public init(
     _ code: FailureCode, _ message: String, remedy: Remedy, resource: Int? = nil, httpStatus: Int? = nil,
-    retryAfterMs: Int64? = nil, isOffline: Bool = false, outcomeUnknown: Bool = false
+    retryAfterMs: Int64? = nil, isOffline: Bool = false, needsFrontEnd: Bool = false, outcomeUnknown: Bool = false
   ) {
     self.code = code
     self.message = message
@@ -85,6 +89,7 @@ public struct Failure: Error, Sendable, Hashable {
     self.httpStatus = httpStatus
     self.retryAfterMs = retryAfterMs
     self.isOffline = isOffline
+    self.needsFrontEnd = needsFrontEnd
     self.outcomeUnknown = outcomeUnknown
   }
 

@@ -102,11 +102,11 @@ extension StoreTransaction {
   }
 
   /// Export files that some task still refers to.
-  public func exportFiles() throws -> Set<String> {
+  public func exportFiles() throws -> [ExportedFile] {
     let files = try connection.query("SELECT export FROM resources WHERE export IS NOT NULL") { row in
       try ExportedFile(stored: row.text(0))
     }
-    return Set(files.filter { !$0.isRemoved }.map(\.file))
+    return files.filter { !$0.isRemoved }
   }
 
   /// Final tasks that ended before `time`, oldest first, at most `limit`.

@@ -21,7 +21,7 @@ public actor TaskStore {
     public let unfinished: [SendTask]
     public let counts: [TaskState: Int]
     /// Export files that some task still refers to.
-    public let exportFiles: Set<String>
+    public let exportFiles: [ExportedFile]
   }
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }

@@ -12,16 +12,18 @@ public final class UploadService: Uploader {
   private let clock: any Clock
   private let clocks = ServerClocks()
   private let lender = Mutex<(any SlotLender)?>(nil)
+  private let frontEnds: any FrontEnds
 
   /// - Parameters:
   ///   - exportsFolder: where exports lie, by absolute path.
   public init(
-    config: Config, http: HTTPClient, exportsFolder: String, clock: any Clock
+    config: Config, http: HTTPClient, exportsFolder: String, clock: any Clock, frontEnds: any FrontEnds
   ) {
     self.config = Mutex(config)
     self.http = http
     self.exportsFolder = exportsFolder
     self.clock = clock
+    self.frontEnds = frontEnds
   }
 
   /// For sessions from now on; those that run keep what they began with.
@@ -67,6 +69,9 @@ public final class UploadService: Uploader {
     case .fixed(let upload):
       let issuer = StaticIssuer(upload: upload)
       return { issuer.answer($0) }
+    case .frontEnd:
+      let issuer = FrontEndIssuer(frontEnds: frontEnds)
+      return { try await issuer.ask($0) }
     case .http(let target):
       let issuer = CredentialIssuer(target: target, http: http, settings: config.uploads, clock: clock)
       return { try await issuer.ask($0) }

@@ -6,7 +6,7 @@ struct Arguments {
     /// Orders from the channel.
     case worker
     /// One order from the command line: inputs by path, and the output.
-    case one(ExportJob, inputs: [String], output: String)
+    case one(ExportJob, inputs: [String], output: String, plansOnly: Bool)
   }
 
   var mode = Mode.worker
@@ -17,11 +17,12 @@ struct Arguments {
     usage: taskcenter-export [--memory-limit BYTES]
              (serves orders of the engine, on the socket that is descriptor 0)
            taskcenter-export --one image [--long-edge N] [--quality Q] [--square] INPUT OUTPUT
-           taskcenter-export --one video [--box WxH] [--max-rate BITS] [--hard-limit BYTES]
-             [--remux never|ifClean|ifCleanWithinBox] INPUT OUTPUT
+           taskcenter-export --one video [--box WxH] [--max-rate BITS] [--remux never|ifClean] INPUT OUTPUT
+           taskcenter-export --one video --limit BYTES [--hard-limit BYTES] INPUT OUTPUT
            taskcenter-export --one audio INPUT OUTPUT
            taskcenter-export --one archive INPUT... OUTPUT
            taskcenter-export --one probe INPUT
+             (with --plan, and without OUTPUT: only say what would be done)
     """
 
   struct Problem: Error { var message: String }
@@ -31,8 +32,10 @@ struct Arguments {
     var image = ImageJob(longEdge: 2048)
     var box = (960, 540)
     var maximumRate: Int64?
+    var limit: Int64?
     var hardLimit: Int64?
-    var remux = VideoJob.Remux.never
+    var remux = VideoBox.Remux.never
+    var plansOnly = false
     var paths: [String] = []
     var rest = words[...]
     func value<T>(_ option: String, _ convert: (String) -> T?) throws(Problem) -> T {
@@ -49,8 +52,10 @@ struct Arguments {
       case "--square": image.cropSquare = true
       case "--box": box = try value(word, Self.box)
       case "--max-rate": maximumRate = try value(word) { Int64($0).flatMap { $0 > 0 ? $0 : nil } }
-      case "--hard-limit": hardLimit = try value(word) { Int64($0) }
-      case "--remux": remux = try value(word) { VideoJob.Remux(rawValue: $0) }
+      case "--limit": limit = try value(word) { Int64($0).flatMap { $0 > 0 ? $0 : nil } }
+      case "--hard-limit": hardLimit = try value(word) { Int64($0).flatMap { $0 > 0 ? $0 : nil } }
+      case "--remux": remux = try value(word) { VideoBox.Remux(rawValue: $0) }
+      case "--plan": plansOnly = true
       case "--":
         paths += rest
         rest = []
@@ -63,10 +68,11 @@ struct Arguments {
       guard paths.isEmpty else { throw Problem(message: "“\(paths[0])” is too much") }
       return
     }
-    let output = job == "probe" ? "" : paths.popLast() ?? ""
-    let video = VideoJob(
-      longSide: max(box.0, box.1), shortSide: min(box.0, box.1), maximumRate: maximumRate, remux: remux,
-      hardLimit: hardLimit)
+    let output = job == "probe" || plansOnly ? "" : paths.popLast() ?? ""
+    let goal = VideoJob.Goal.box(
+      VideoBox(
+        longSide: max(box.0, box.1), shortSide: min(box.0, box.1), maximumRate: maximumRate, remux: remux))
+    let video = VideoJob(limit.map { .ladder(limit: $0, hardLimit: max($0, hardLimit ?? $0)) } ?? goal)
     let jobs: [String: ExportJob] = [
       "image": .image(image), "video": .video(video), "audio": .audio, "archive": .archive([]), "probe": .probe,
     ]
@@ -74,7 +80,7 @@ struct Arguments {
     guard chosen.takesInput ? paths.count == 1 : !paths.isEmpty else {
       throw Problem(message: "the wrong number of files")
     }
-    mode = .one(chosen, inputs: paths, output: output)
+    mode = .one(chosen, inputs: paths, output: output, plansOnly: plansOnly)
   }
 
   private static func box(_ text: String) -> (Int, Int)? {

@@ -6,8 +6,9 @@ import TaskModel
 /// One order from the command line, for people and tests. The final report goes to stdout as one line.
 enum OneShot {
   /// - Returns: the exit status.
-  static func run(_ job: ExportJob, inputs: [String], output: String) -> Int32 {
-    var order = ExportOrder(id: 1, job: job, name: name(of: inputs.first ?? ""), output: absolute(output))
+  static func run(_ job: ExportJob, inputs: [String], output: String, plansOnly: Bool) -> Int32 {
+    var order = ExportOrder(
+      id: 1, job: job, name: name(of: inputs.first ?? ""), output: absolute(output), plansOnly: plansOnly)
     let report: ExportReport
     if job.takesInput {
       let input = open(inputs.first ?? "", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)

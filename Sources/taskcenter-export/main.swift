@@ -31,6 +31,6 @@ case .worker:
     exit(64)
   }
   exit(Worker.serve(channel))
-case .one(let job, let inputs, let output):
-  exit(OneShot.run(job, inputs: inputs, output: output))
+case .one(let job, let inputs, let output, let plansOnly):
+  exit(OneShot.run(job, inputs: inputs, output: output, plansOnly: plansOnly))
 }

@@ -37,16 +37,18 @@ struct Launch {
         status: 75, message: "another engine owns the store \(folder); it is reached through \(folder)/engine.sock")
     }
     ending.hold(lock)
-    let exports = folder + "/exports"
+    let frontEnds = FrontEndRegistry(clock: SystemClock())
     let http = HTTPClient(HTTPClient.Settings(caFile: config.uploads.caFile))
-    let uploads = UploadService(config: config, http: http, exportsFolder: exports, clock: SystemClock())
-    let (engine, notice) = try makeEngine(config, folder, uploads, http)
+    let uploads = UploadService(
+      config: config, http: http, exportsFolder: folder + "/exports", clock: SystemClock(), frontEnds: frontEnds)
+    let deliverer = DeliveryService(config: config, http: http, frontEnds: frontEnds)
+    let (engine, notice) = try makeEngine(config, folder, uploads, deliverer)
     uploads.borrow(from: engine.slotLender)
     if let notice {
       engine.status.add(notice: notice)
       log(.error, notice)
     }
-    let service = Service(engine: engine, storeFolder: folder)
+    let service = Service(engine: engine, storeFolder: folder, frontEnds: frontEnds)
     ending.engine = engine
     ending.service = service
     try open(service, folder, ending)
@@ -103,13 +105,12 @@ struct Launch {
   }
 
   private func makeEngine(
-    _ config: Config, _ folder: String, _ uploads: UploadService, _ http: HTTPClient
+    _ config: Config, _ folder: String, _ uploads: UploadService, _ deliverer: DeliveryService
   ) throws -> (Engine, notice: String?) {
     let exporter = ExportService(
       folder: folder + "/exports", program: Launch.workerProgram(environment), config: config)
     let parts = Engine.Parts(
-      config: config, exporter: exporter, uploader: uploads, deliverer: DeliveryService(config: config, http: http),
-      clock: SystemClock(), log: log)
+      config: config, exporter: exporter, uploader: uploads, deliverer: deliverer, clock: SystemClock(), log: log)
     let path = folder + "/taskcenter.db"
     if let version = StoreFile.newerVersion(path) {
       throw Refusal(status: 65, message: version.description)

@@ -27,7 +27,7 @@ private enum Sources {
       "TaskService", "TaskStorage", "Uploads",
     ],
     "taskcenter-export": ["ExportProtocol", "JSON", "LogArchive", "MediaExport", "TaskModel"],
-    "taskcenter": ["JSON", "JSONRPC", "Platform", "TaskModel", "TaskProtocol"],
+    "taskcenter": ["JSON", "JSONRPC", "Platform", "SourceFiles", "TaskModel", "TaskProtocol"],
     "TaskService": [
       "JSON", "JSONRPC", "Platform", "SQLite", "TaskEngine", "TaskModel", "TaskProtocol", "TaskStorage",
     ],
@@ -35,7 +35,7 @@ private enum Sources {
     "TaskEngine": ["JSON", "Platform", "SourceFiles", "TaskConfig", "TaskModel", "TaskStorage"],
     "TaskStorage": ["JSON", "Platform", "SQLite", "TaskModel", "TaskSchema"],
     "TaskSchema": [],
-    "Exports": ["Digest", "ExportProtocol", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
+    "Exports": ["Digest", "ExportProtocol", "JSON", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
     "Uploads": ["Answers", "Digest", "HTTP", "JSON", "Platform", "TaskConfig", "TaskModel"],
     "Delivery": ["Answers", "HTTP", "JSON", "Platform", "TaskConfig", "TaskModel"],
     "Answers": ["HTTP", "JSON", "TaskModel"],

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`make bench`: how fast the engine starts, answers and uploads, beside programs that people know.
 
-usage: bench.py [--only rpc|upload|s3] [--size BYTES] [--work DIR] [--output docs/benchmarks.md]
+usage: bench.py [--only rpc|upload|s3|ladder] [--size BYTES] [--clips N] [--work DIR] [--output docs/benchmarks.md]
 Prints a table, and with --output puts it between the marks of that page. Contenders take turns, so that a busy moment
 hits them all; figures are medians. A part whose programs are missing is left out, with a message; no figure is made up.
 """
@@ -12,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import ladder_part
 import machine
 import rpc_part
 import s3_part
@@ -74,6 +75,18 @@ def run(options):
                 parts.append(s3_part.measure(options.programs, work, options.size, where))
             finally:
                 shutil.rmtree(work, ignore_errors=True)
+    if options.only in (None, "ladder"):
+        missing = ladder_part.missing()
+        if missing:
+            print(f"skipped: the ladder part needs {', '.join(missing)}", file=sys.stderr)
+            parts.append(f"The ladder was not measured: {', '.join(missing)} missing.")
+        else:
+            work = Path(tempfile.mkdtemp(prefix="bench-", dir=ROOT / ".build"))
+            try:
+                rows = ladder_part.measure(options.programs, work, options.clips)
+                parts.append(table("Chat videos that have to fit", "encode, look, next rung", rows))
+            finally:
+                shutil.rmtree(work, ignore_errors=True)
     return "\n\n".join(parts)
 
 
@@ -87,8 +100,9 @@ def write(page, text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=("rpc", "upload", "s3"))
+    parser.add_argument("--only", choices=("rpc", "upload", "s3", "ladder"))
     parser.add_argument("--size", type=int, default=1 << 30, help="bytes of the large file")
+    parser.add_argument("--clips", type=int, help="the ladder part only with its first so many clips")
     parser.add_argument("--work", type=Path, help="folder for the upload part (default: memory if there is room)")
     parser.add_argument("--programs", type=Path, default=ROOT / ".build" / "release")
     parser.add_argument("--output", type=Path, help="Markdown page with the marks")

@@ -35,8 +35,10 @@ class Nginx:
         self.process.wait(10)
 
 
-def credential_service(storage_url):
-    """Points every upload at nginx and accepts every delivery. No checks: they would be measured too."""
+def credential_service(storage_url, size):
+    """Points every upload at nginx and accepts every delivery. No checks: they would be measured too.
+
+    Warms memory before it answers a credential request, as is done before curl starts; `answered` is when it was."""
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -47,6 +49,9 @@ def credential_service(storage_url):
                        for resource in request["resources"]]
             is_delivery = self.path.startswith("/send/")
             answer = json.dumps({"id": "post"} if is_delivery else {"uploads": uploads}).encode()
+            if not is_delivery:
+                touch_memory(2 * size)
+                self.server.answered = time.time()
             self.send_response(200)
             self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
@@ -77,8 +82,8 @@ def random_file(path, size):
             file.write(os.urandom(1 << 20))
 
 
-def engine_upload(engine, source):
-    """- Returns seconds of the steps, by the engine's own history, and the task's id."""
+def engine_upload(engine, service, source):
+    """- Returns seconds of the steps, by the engine's own history, and the task's id. The upload counts from the credential."""
     begin = time.perf_counter()
     task = engine.call("task/submit", {"kind": "log", "resources": [{"source": {"paths": [str(source)]}}]})["task"]
     patience = {"id": task["id"], "timeoutMs": PATIENCE_S * 1000}
@@ -88,15 +93,13 @@ def engine_upload(engine, source):
     seconds = {"total": time.perf_counter() - begin}
     times = {entry["to"]: entry["at"] for entry in engine.call("task/history", {"id": task["id"]})["entries"]
              if entry.get("resource") == 0}
-    for step, begin_state, end_state in (("upload", "uploading", "uploaded"), ("export", "exporting", "exported")):
-        if begin_state in times and end_state in times:
-            seconds[step] = (times[end_state] - times[begin_state]) / 1000
-    if "upload" not in seconds:
-        raise RuntimeError("task/history does not tell when resource 0 began to upload and was uploaded")
+    seconds["export"] = (times["exported"] - times["exporting"]) / 1000
+    seconds["upload"] = times["uploaded"] / 1000 - service.answered
     return seconds, task["id"]
 
 
 def curl_upload(url, file):
+    touch_memory(2 * file.stat().st_size)
     begin = time.perf_counter()
     subprocess.run(["curl", "-fsS", "--noproxy", "*", "-o", os.devnull, "-T", file, url], check=True)
     return time.perf_counter() - begin
@@ -125,9 +128,9 @@ def missing():
 
 
 def touch_memory(size):
-    """Makes the host back the memory that the files will lie in. On a virtual machine a page's first use is several times
-    as slow as any later one, and it hit the engine alone: its files came first, curl's reused their pages (seen: 3.0 x
-    curl's time before this, 1.0 x with it)."""
+    """Makes the host back the memory that the next file will lie in, right before it is written. On a virtual machine a
+    page is several times as slow when the host has to find it first, and the host takes back what lies free for a while.
+    It hit the engine alone: curl came second, and into the pages of the export that had just been removed."""
     code = "import mmap,sys\nn=int(sys.argv[1])\nm=mmap.mmap(-1,n)\nfor i in range(0,n,4096): m[i]=1"
     with open("/proc/meminfo") as facts:
         free = next(int(line.split()[1]) * 1024 for line in facts if line.startswith("MemAvailable"))
@@ -136,10 +139,9 @@ def touch_memory(size):
 
 def measure(programs, work, size):
     """- Returns the rows of the table: what, ours, curl's (None where there is none), unit."""
-    touch_memory(size * 15)
     random_file(work / "source.bin", size)
     nginx = Nginx(work / "nginx")
-    service = credential_service(nginx.url)
+    service = credential_service(nginx.url, size)
     store = work / "nginx" / "store"
     ours, theirs, hashes = [], [], []
     try:
@@ -148,12 +150,11 @@ def measure(programs, work, size):
         with EngineProcess(command) as engine:
             object_file = work / "object.zip"
             # One round to warm up: it leaves the very bytes that go up, for curl to send them too.
-            _, task_id = engine_upload(engine, work / "source.bin")
+            _, task_id = engine_upload(engine, service, work / "source.bin")
             (store / task_id / "0").rename(object_file)
             for _ in range(ROUNDS):
-                seconds, task_id = engine_upload(engine, work / "source.bin")
+                seconds, task_id = engine_upload(engine, service, work / "source.bin")
                 ours.append(seconds)
-                # Both objects are kept until both are there: curl must not profit from pages that were just given back.
                 theirs.append(curl_upload(f"{nginx.url}/curl", object_file))
                 engine.call("task/delete", {"id": task_id})
                 shutil.rmtree(store / task_id)

@@ -2,6 +2,7 @@ import ExportProtocol
 import Foundation
 import MediaExport
 import TaskModel
+import TaskTestSupport
 import Testing
 
 /// A folder of one test, gone when the test is over.
@@ -37,15 +38,19 @@ func run(_ tool: String, _ arguments: String..., input: Data? = nil) throws -> D
 
 @discardableResult
 func run(_ tool: String, _ arguments: [String]) throws -> Data {
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-  process.arguments = [tool] + arguments
-  let output = Pipe()
-  process.standardOutput = output
-  process.standardError = FileHandle.nullDevice
-  process.standardInput = FileHandle.nullDevice
-  try process.run()
-  let data = output.fileHandleForReading.readDataToEndOfFile()
+  var output: Pipe?
+  let process = try Spawning.start {
+    let pipe = Pipe()
+    output = pipe
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [tool] + arguments
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    process.standardInput = FileHandle.nullDevice
+    return process
+  }
+  let data = output?.fileHandleForReading.readDataToEndOfFile() ?? Data()
   process.waitUntilExit()
   guard process.terminationStatus == 0 else {
     throw ToolError(description: "\(tool) \(arguments.joined(separator: " ")): status \(process.terminationStatus)")
@@ -102,9 +107,13 @@ enum Export {
     try open(path) { try AudioExporter.export($0, to: output) { _ in } }
   }
 
+  static func plan(_ path: String, _ job: ExportJob) throws -> PlannedExport {
+    try open(path) { try ExportPlanner.plan($0, job: job) }
+  }
+
   static func probe(_ path: String) throws -> MediaFacts { try open(path) { try Prober.probe($0) } }
 
-  private static func open<T>(_ path: String, _ body: (MediaInput) throws -> T) throws -> T {
+  static func open<T>(_ path: String, _ body: (MediaInput) throws -> T) throws -> T {
     try libraries.get()
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
     try #require(descriptor >= 0)

@@ -38,7 +38,9 @@ struct Fixture {
     config.uploads.stallTimeoutMs = 20_000
     config.uploads.partSize = partSize
     config.destinations["d"] = Destination(credential: credential, delivery: .journal(path: "/dev/null"))
-    return UploadService(config: config, http: HTTPClient(), exportsFolder: folder.path, clock: StillClock(time: now))
+    return UploadService(
+      config: config, http: HTTPClient(), exportsFolder: folder.path, clock: StillClock(time: now),
+      frontEnds: NoFrontEnds())
   }
 
   private static func sum(_ program: String, _ path: String) throws -> String {
