@@ -39,14 +39,15 @@ extension MultipartDoor {
 }
 
 extension MultipartCall {
-  /// Patience of a Complete: S3 may take minutes to join the parts ("CompleteMultipartUpload", Amazon S3 API Reference).
+  /// Patience of a Complete: S3 may take minutes to join the parts, and sends white space meanwhile
+  /// ("CompleteMultipartUpload", Amazon S3 API Reference).
   static let completeTimeoutMs: Int64 = 600_000
 
   func apply(_ tools: UploadTools, to request: inout HTTPRequest) {
     request.connectTimeoutMs = tools.settings.connectTimeoutMs
     request.stallTimeoutMs = tools.settings.stallTimeoutMs
     if case .complete = self {
-      request.stallTimeoutMs = max(tools.settings.stallTimeoutMs, 4 * 60_000)
+      request.stallTimeoutMs = max(tools.settings.stallTimeoutMs, 60_000)
       request.totalTimeoutMs = Self.completeTimeoutMs
     }
   }
