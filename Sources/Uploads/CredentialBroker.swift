@@ -17,6 +17,8 @@ actor CredentialBroker {
     /// Nil where the service was asked and gave none.
     let credential: UploadCredential?
     let expiresAt: Int64?
+    /// When it came, milliseconds since 1970.
+    let issuedAt: Int64
   }
 
   private struct Waiter {
@@ -89,9 +91,12 @@ actor CredentialBroker {
   /// What the upload of resource `index` has saved, or that it has given up what it had.
   func note(underWay state: UploadState?, for index: Int) { underWay[index] = .some(state) }
 
-  /// Whether what is left of its life will not do.
+  /// Whether what is left of its life will not do. One that lives for seconds only is used for most of them: it would
+  /// otherwise be renewed before every piece.
   func isExpiring(_ issue: Issue) -> Bool {
-    issue.expiresAt.map { $0 - clock.now() < Self.expiryMarginMs } ?? false
+    guard let expiresAt = issue.expiresAt else { return false }
+    let margin = min(Self.expiryMarginMs, max(1, (expiresAt - issue.issuedAt) / 4))
+    return expiresAt - clock.now() < margin
   }
 
   /// Something went up: the next refusal is a new one.
@@ -167,7 +172,8 @@ actor CredentialBroker {
     case .success(let answer):
       for index in named {
         held[index] = Issue(
-          generation: generation, credential: answer.uploads[index], expiresAt: answer.expiresAt)
+          generation: generation, credential: answer.uploads[index], expiresAt: answer.expiresAt,
+          issuedAt: clock.now())
       }
     // Nothing fresh came, so nothing fresh was refused: the next refusal may ask again.
     case .failure: hasRenewedInVain = false
