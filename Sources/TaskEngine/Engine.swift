@@ -33,6 +33,8 @@ public actor Engine {
   let ledger: TaskLedger
   let runner: TaskRunner
   let reaper: UploadReaper
+  /// Of uploads: a large one may use what is free.
+  public nonisolated let slotLender: any SlotLender
   /// Plans wait for one another, and for nothing else.
   let planSlots = Slots(limit: 1)
   public nonisolated let hub: EventHub
@@ -89,6 +91,7 @@ public actor Engine {
       ledger: ledger, exporter: parts.exporter, uploader: parts.uploader, deliverer: parts.deliverer,
       exportSlots: exportSlots, uploadSlots: uploadSlots, progress: progress)
     self.parts = parts
+    slotLender = uploadSlots
     self.hub = hub
     self.status = status
     self.progress = progress

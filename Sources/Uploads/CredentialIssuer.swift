@@ -9,10 +9,11 @@ struct CredentialIssuer: Sendable {
   let target: HTTPTarget
   let http: HTTPClient
   let settings: Config.Uploads
+  let clock: any Clock
 
   /// - Throws: `Failure`, or `CancellationError`.
-  func ask(_ body: CredentialRequest, for task: SendTask) async throws -> CredentialAnswer {
-    let request = httpRequest(body, for: task)
+  func ask(_ body: CredentialRequest) async throws -> CredentialAnswer {
+    let request = httpRequest(body)
     let response: HTTPResponse
     do {
       response = try await http.send(request)
@@ -27,12 +28,16 @@ struct CredentialIssuer: Sendable {
       }
       throw failure
     }
-    return try Self.parse(response, host: request.host)
+    var answer = try Self.parse(response, host: request.host)
+    // By the service's clock; what counts here is how much is left. Ours may be wrong by any amount.
+    if let expiresAt = answer.expiresAt, let time = ServerClocks.time(response) {
+      answer.expiresAt = expiresAt - time + clock.now()
+    }
+    return answer
   }
 
-  private func httpRequest(_ body: CredentialRequest, for task: SendTask) -> HTTPRequest {
-    let url = URLTemplate.fill(
-      target.url, ["kind": task.kind.rawValue, "account": task.account, "taskId": task.id])
+  private func httpRequest(_ body: CredentialRequest) -> HTTPRequest {
+    let url = URLTemplate.fill(target.url, body.places)
     var headers = target.headers.map { HTTPHeader($0.name, $0.value) }
     headers.append(HTTPHeader("Content-Type", "application/json"))
     var request = HTTPRequest("POST", url: url, headers: headers, body: .data(JSONWriter.bytes(body.json)))

@@ -6,8 +6,9 @@ struct FrontEndIssuer: Sendable {
   let frontEnds: any FrontEnds
 
   /// - Throws: `Failure`, or `CancellationError`.
-  func ask(_ body: CredentialRequest, for task: SendTask) async throws -> CredentialAnswer {
-    let answer = try await frontEnds.ask("credential/issue", body.json, of: .credentials, account: task.account)
+  func ask(_ body: CredentialRequest) async throws -> CredentialAnswer {
+    let answer = try await frontEnds.ask(
+      "credential/issue", body.json, of: .credentials, account: body.places["account"] ?? "")
     do {
       return try CredentialAnswer.parse(answer)
     } catch {

@@ -38,7 +38,12 @@ struct Launch {
     }
     ending.hold(lock)
     let frontEnds = FrontEndRegistry(clock: SystemClock())
-    let (engine, notice) = try makeEngine(config, folder, frontEnds)
+    let http = HTTPClient(HTTPClient.Settings(caFile: config.uploads.caFile))
+    let uploads = UploadService(
+      config: config, http: http, exportsFolder: folder + "/exports", clock: SystemClock(), frontEnds: frontEnds)
+    let deliverer = DeliveryService(config: config, http: http, frontEnds: frontEnds)
+    let (engine, notice) = try makeEngine(config, folder, uploads, deliverer)
+    uploads.borrow(from: engine.slotLender)
     if let notice {
       engine.status.add(notice: notice)
       log(.error, notice)
@@ -99,17 +104,13 @@ struct Launch {
     return String(cString: current) + "/" + path
   }
 
-  private func makeEngine(_ config: Config, _ folder: String, _ frontEnds: FrontEndRegistry) throws -> (
-    Engine, notice: String?
-  ) {
-    let exports = folder + "/exports"
-    let http = HTTPClient(HTTPClient.Settings(caFile: config.uploads.caFile))
-    let clock = SystemClock()
+  private func makeEngine(
+    _ config: Config, _ folder: String, _ uploads: UploadService, _ deliverer: DeliveryService
+  ) throws -> (Engine, notice: String?) {
+    let exporter = ExportService(
+      folder: folder + "/exports", program: Launch.workerProgram(environment), config: config)
     let parts = Engine.Parts(
-      config: config,
-      exporter: ExportService(folder: exports, program: Launch.workerProgram(environment), config: config),
-      uploader: UploadService(config: config, http: http, exportsFolder: exports, clock: clock, frontEnds: frontEnds),
-      deliverer: DeliveryService(config: config, http: http, frontEnds: frontEnds), clock: clock, log: log)
+      config: config, exporter: exporter, uploader: uploads, deliverer: deliverer, clock: SystemClock(), log: log)
     let path = folder + "/taskcenter.db"
     if let version = StoreFile.newerVersion(path) {
       throw Refusal(status: 65, message: version.description)

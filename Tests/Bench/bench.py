@@ -15,6 +15,7 @@ import image_part
 import ladder_part
 import machine
 import rpc_part
+import s3_part
 import upload_part
 import video_part
 
@@ -34,6 +35,10 @@ PARTS = {
               lambda options, work: image_part.measure(options.programs, work)),
     "upload": ("Upload of one large file", "curl -T, openssl", upload_part, lambda options: options.size,
                lambda options, work: upload_part.measure(options.programs, work, options.size)),
+    # Tables of its own: several programs stand side by side.
+    "s3": (None, None, s3_part, lambda options: options.size,
+           lambda options, work: s3_part.measure(options.programs, work, options.size,
+                                                 "in memory" if work.is_relative_to("/dev/shm") else "on disk")),
 }
 
 
@@ -66,10 +71,10 @@ def run(name, options):
     pressure = machine.cpu_pressure()
     work = work_folder(options.work, size(options))
     try:
-        rows = measure(options, work)
+        found = measure(options, work)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return f"{table(title, other, rows)}\n\nMeasured {machine.describe()}; CPU pressure before {pressure} %."
+    return f"{found if isinstance(found, str) else table(title, other, found)}\n\nMeasured {machine.describe()}; CPU pressure before {pressure} %."
 
 
 def write(page, name, text):

@@ -23,7 +23,7 @@ struct CredentialBrokerTests {
 
   private func broker(_ clock: any TaskModel.Clock) -> CredentialBroker {
     let issuer = issuer
-    return CredentialBroker(clock: clock) { request, _ in issuer.answer(request) }
+    return CredentialBroker(clock: clock) { issuer.answer($0) }
   }
 
   /// A task of which the first `exported` resources are exported.
@@ -64,6 +64,16 @@ struct CredentialBrokerTests {
     await broker.note(task(2, exported: 2))
     #expect(try await broker.issue(for: 1, of: task(2, exported: 2)).credential == .unknown("protocol-of-1"))
     #expect(issuer.asked == [[0], [1]])
+  }
+
+  @Test(
+    "a credential is renewed before it expires, and one of a short life is used first",
+    arguments: [(900_000, 889_000, false), (900_000, 891_000, true), (4_000, 2_000, false), (4_000, 3_500, true)]
+      as [(Int64, Int64, Bool)])
+  func expiry(_ life: Int64, _ age: Int64, _ isExpiring: Bool) async throws {
+    let broker = CredentialBroker(clock: StillClock(time: age)) { _ in CredentialAnswer(uploads: [:]) }
+    let issue = CredentialBroker.Issue(generation: 1, credential: nil, expiresAt: life, issuedAt: 0)
+    #expect(await broker.isExpiring(issue) == isExpiring)
   }
 
   @Test("what is not exported is no reason to ask again and again")
