@@ -26,7 +26,8 @@ enum TransferCallbacks {
   private static let readBody: curl_read_callback = { buffer, size, count, context in
     guard let buffer, let context else { return Int(CURL_READFUNC_ABORT) }
     let target = UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
-    switch transfer(context).body.read(into: target) {
+    switch transfer(context).readBody(into: target) {
+    case nil: return Int(CURL_READFUNC_PAUSE)
     case .bytes(let count): return count
     case .failed: return Int(CURL_READFUNC_ABORT)
     }
@@ -48,10 +49,8 @@ enum TransferCallbacks {
   /// Any other count than the one given ends the transfer.
   private static let takeBody: curl_read_callback = { buffer, size, count, context in
     guard let buffer, let context else { return 0 }
-    let transfer = transfer(context)
     let bytes = UnsafeRawBufferPointer(start: buffer, count: size * count)
-    let fits = transfer.answer.takeBody(bytes, limit: transfer.exchange.request.maxResponseBytes)
-    return fits ? size * count : 0
+    return transfer(context).takeBody(bytes) ? size * count : 0
   }
 
   private static let noteConnected: curl_prereq_callback = { context, _, _, remotePort, localPort in
