@@ -22,7 +22,7 @@ let package = Package(
     .executableTarget(
       name: "taskcenterd",
       dependencies: [
-        "Delivery", "Exports", "HTTP", "JSON", "Platform", "SQLite", "TaskConfig", "TaskEngine", "TaskModel",
+        "Delivery", "Exports", "Fetches", "HTTP", "JSON", "Platform", "SQLite", "TaskConfig", "TaskEngine", "TaskModel",
         "TaskService", "TaskStorage", "Uploads",
       ], swiftSettings: strict),
 
@@ -43,6 +43,9 @@ let package = Package(
     .target(
       name: "Exports",
       dependencies: ["Digest", "ExportProtocol", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
+      swiftSettings: strict),
+    .target(
+      name: "Fetches", dependencies: ["Answers", "HTTP", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
       swiftSettings: strict),
     .target(name: "LogArchive", dependencies: ["Archive", "ExportProtocol", "TaskModel"], swiftSettings: strict),
     .target(
@@ -103,6 +106,10 @@ let package = Package(
       name: "DigestTests", dependencies: ["Digest", "Platform", "TaskTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ExportProtocolTests", dependencies: ["ExportProtocol", "JSON", "TaskModel"], swiftSettings: strict),
+    .testTarget(
+      name: "FetchesTests",
+      dependencies: ["Fetches", "HTTP", "Platform", "SourceFiles", "TaskConfig", "TaskModel", "TaskTestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Platform", "TaskTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "MediaExportTests",
@@ -114,6 +121,8 @@ let package = Package(
       name: "UploadsTests",
       dependencies: ["HTTP", "JSON", "TaskConfig", "TaskModel", "TaskTestSupport", "Uploads"], swiftSettings: strict),
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
+    .testTarget(
+      name: "TaskEngineTests", dependencies: ["JSON", "TaskConfig", "TaskEngine", "TaskModel"], swiftSettings: strict),
     .testTarget(name: "TaskModelTests", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
     .testTarget(
       name: "TaskStorageTests", dependencies: ["JSON", "SQLite", "TaskModel", "TaskSchema", "TaskStorage"],

@@ -53,9 +53,16 @@ public struct ResourceDraft: Sendable, Hashable {
   }
 
   public var json: JSONValue {
-    var object = JSONObject([("source", source.json)])
+    var object = JSONObject([("source", source.submitted)])
     object["role"] = role.map { .string($0.rawValue) }
     object["name"] = name.map(JSONValue.string)
     return .object(object)
+  }
+}
+
+extension Source {
+  /// As the submitter said it.
+  public var submitted: JSONValue {
+    if case .url(let url, _) = self { ["url": .string(url)] } else { json }
   }
 }

@@ -5,10 +5,20 @@ import TaskModel
 // shape means a damaged store.
 
 extension Source {
+  var stored: String {
+    guard case .object(var object) = submitted else { return "{}" }
+    object["file"] = file.map(JSONValue.string)
+    return JSONWriter.text(.object(object))
+  }
+
   init(stored text: String) throws {
     var fields = try JSONReader(try JSONParser.parse(text)).object()
+    let file = try fields.text("file")
     if let path = fields.optional("path") {
-      self = .path(try path.string())
+      let isKept = try fields.optional("keep")?.bool() ?? false
+      self = isKept ? .kept(path: try path.string(), file: file) : .path(try path.string())
+    } else if let url = fields.optional("url") {
+      self = .url(try url.string(), file: file)
     } else {
       self = .paths(try fields.required("paths").array().map { reader throws(JSONShapeError) in try reader.string() })
     }
@@ -65,16 +75,26 @@ extension Receipt {
 }
 
 extension Failure {
-  var stored: String { JSONWriter.text(json) }
+  var stored: String {
+    guard case .object(var object) = json else { return "{}" }
+    object["retryAfterMs"] = retryAfterMs.map(JSONValue.int)
+    object["heldOrigin"] = heldOrigin.map(JSONValue.string)
+    if isOffline { object["isOffline"] = true }
+    if isUntried { object["isUntried"] = true }
+    if outcomeUnknown { object["outcomeUnknown"] = true }
+    return JSONWriter.text(.object(object))
+  }
 
-  /// How it came about (`isOffline`, `retryAfterMs`, `outcomeUnknown`) is not stored: the machine has already drawn its
-  /// conclusions from it.
+  /// Whole: what a resource's failure calls for is decided only when everything of the attempt has ended.
   init(stored text: String) throws {
     var fields = try JSONReader(try JSONParser.parse(text)).object()
     self.init(
       FailureCode(rawValue: try fields.required("code").string()), try fields.required("message").string(),
       remedy: try fields.required("remedy").oneOf(Remedy.self), resource: try fields.int("resource"),
-      httpStatus: try fields.int("httpStatus"))
+      httpStatus: try fields.int("httpStatus"), retryAfterMs: try fields.int64("retryAfterMs"),
+      heldOrigin: try fields.text("heldOrigin"), isOffline: try fields.optional("isOffline")?.bool() ?? false,
+      isUntried: try fields.optional("isUntried")?.bool() ?? false,
+      outcomeUnknown: try fields.optional("outcomeUnknown")?.bool() ?? false)
   }
 }
 

@@ -22,8 +22,12 @@ public final class UploadService: Uploader {
     self.clock = clock
   }
 
-  /// For sessions from now on; those that run keep what they began with.
-  public func update(_ config: Config) { self.config.withLock { $0 = config } }
+  /// For sessions from now on; those that run keep what they began with, but for the rate.
+  public func update(_ config: Config) {
+    self.config.withLock { $0 = config }
+    http.update(
+      HTTPClient.Settings(caFile: config.uploads.caFile, bytesPerSecond: config.uploads.bytesPerSecond))
+  }
 
   public func session(for task: SendTask) throws -> any UploadSession {
     let config = config.withLock { $0 }
