@@ -17,9 +17,11 @@ final class BodyReader {
   init(_ body: HTTPBody) {
     self.body = body
     // The kernel reads further ahead and forgets sooner.
-    if case .file(let file) = body {
+    switch body {
+    case .file(let file), .framed(_, let file, _):
       posix_fadvise(
         file.file.descriptor, off_t(file.offset), off_t(file.length), Int32(POSIX_FADV_SEQUENTIAL))
+    case .none, .data: break
     }
   }
 
@@ -29,20 +31,34 @@ final class BodyReader {
     let target = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
     switch body {
     case .none: return .bytes(0)
-    case .data(let bytes):
-      bytes.withUnsafeBytes {
-        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[Int(position)...].prefix(wanted)))
-      }
-      return advance(wanted)
-    case .file(let file):
-      do {
-        let count = try file.file.read(into: target, at: file.offset + position)
-        // libcurl would wait for the missing bytes until a timeout; say so at once.
-        guard count > 0 else { return fail(HTTPError(.fileShrank, "the file ended before its known size")) }
-        return advance(count)
-      } catch {
-        return fail(HTTPError(.fileUnreadable, "the file can't be read: \(error.reason)"))
-      }
+    case .data(let bytes): return copy(bytes, from: position, into: target)
+    case .file(let file): return read(file, from: position, into: target)
+    case .framed(let head, let file, let tail):
+      let inFile = position - Int64(head.count)
+      if inFile < 0 { return copy(head, from: position, into: target) }
+      if inFile < file.length { return read(file, from: inFile, into: target) }
+      return copy(tail, from: inFile - file.length, into: target)
+    }
+  }
+
+  private func copy(_ bytes: [UInt8], from start: Int64, into target: UnsafeMutableRawBufferPointer) -> Piece {
+    let count = min(target.count, bytes.count - Int(start))
+    bytes.withUnsafeBytes {
+      target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[Int(start)...].prefix(count)))
+    }
+    return advance(count)
+  }
+
+  private func read(_ file: FileBody, from start: Int64, into target: UnsafeMutableRawBufferPointer) -> Piece {
+    do {
+      let wanted = UnsafeMutableRawBufferPointer(
+        rebasing: target.prefix(Int(min(Int64(target.count), file.length - start))))
+      let count = try file.file.read(into: wanted, at: file.offset + start)
+      // libcurl would wait for the missing bytes until a timeout; say so at once.
+      guard count > 0 else { return fail(HTTPError(.fileShrank, "the file ended before its known size")) }
+      return advance(count)
+    } catch {
+      return fail(HTTPError(.fileUnreadable, "the file can't be read: \(error.reason)"))
     }
   }
 

@@ -29,7 +29,7 @@ enum EasyOptions {
     switch (request.body, request.method) {
     case (.none, "POST"), (.none, "PUT"), (.none, "PATCH"): sendsBody = true  // with Content-Length: 0
     case (.none, _): sendsBody = false
-    case (.data, _), (.file, _): sendsBody = true
+    case (.data, _), (.file, _), (.framed, _): sendsBody = true
     }
     if sendsBody {
       set(easy, CURLOPT_UPLOAD, 1)

@@ -49,6 +49,8 @@ public enum HTTPBody: Sendable {
   case none
   case data([UInt8])
   case file(FileBody)
+  /// A file between bytes, as in a form.
+  case framed([UInt8], FileBody, [UInt8])
 
   /// Bytes.
   public var count: Int64 {
@@ -56,6 +58,7 @@ public enum HTTPBody: Sendable {
     case .none: 0
     case .data(let bytes): Int64(bytes.count)
     case .file(let file): file.length
+    case .framed(let head, let file, let tail): Int64(head.count) + file.length + Int64(tail.count)
     }
   }
 }

@@ -21,6 +21,8 @@ public struct Config: Sendable, Hashable {
     public var slots = 3
     public var stallTimeoutMs: Int64 = 30_000
     public var connectTimeoutMs: Int64 = 10_000
+    /// Bytes that go up at once where an upload is cut into pieces; more where the protocol has a limit of pieces.
+    public var partSize: Int64 = 8_388_608
     /// PEM file of the authorities to trust in place of the system's.
     public var caFile: String?
     /// For all uploads together; 0: no limit.
@@ -97,6 +99,44 @@ public enum CredentialSource: Sendable, Hashable {
   case directory(path: String)
   /// `POST` to the business service.
   case http(HTTPTarget)
+  /// Nobody is asked: the config has it.
+  case fixed(StaticUpload)
+}
+
+/// An upload that is the same for every task.
+public enum StaticUpload: Sendable, Hashable {
+  case bucket(Bucket)
+
+  /// Objects go to a bucket of S3 or what looks like it, by requests that are signed here.
+  public struct Bucket: Sendable, Hashable {
+    /// Scheme and host.
+    public var endpoint: String
+    public var region: String
+    public var name: String
+    /// `{account}`, `{kind}` and `{taskId}` are replaced; `{taskId}/{index}-{name}` follows.
+    public var keyPrefix: String
+    public var pathStyle: Bool
+    public var accessKeyId: String
+    public var secretAccessKey: String
+    public var sessionToken: String?
+    /// Where an object is read; besides, `{key}` is replaced. nil: where it was put.
+    public var publicUrl: String?
+
+    public init(
+      endpoint: String, region: String, name: String, keyPrefix: String = "", pathStyle: Bool = false,
+      accessKeyId: String, secretAccessKey: String, sessionToken: String? = nil, publicUrl: String? = nil
+    ) {
+      self.endpoint = endpoint
+      self.region = region
+      self.name = name
+      self.keyPrefix = keyPrefix
+      self.pathStyle = pathStyle
+      self.accessKeyId = accessKeyId
+      self.secretAccessKey = secretAccessKey
+      self.sessionToken = sessionToken
+      self.publicUrl = publicUrl
+    }
+  }
 }
 
 public enum DeliveryTarget: Sendable, Hashable {

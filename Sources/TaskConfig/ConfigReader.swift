@@ -42,6 +42,7 @@ private struct Reader {
   private mutating func uploads(_ reader: JSONReader) throws(JSONShapeError) {
     var fields = try reader.object()
     try fields.set(&config.uploads.slots, "slots", in: 1...100)
+    try fields.set(&config.uploads.partSize, "partSize", in: 65_536...5_368_709_120)
     try fields.set(&config.uploads.stallTimeoutMs, "stallTimeoutMs", in: Reader.duration)
     try fields.set(&config.uploads.connectTimeoutMs, "connectTimeoutMs", in: Reader.duration)
     try fields.set(&config.uploads.bytesPerSecond, "bytesPerSecond", in: 0...Int64.max)
@@ -130,10 +131,43 @@ private struct Reader {
 
   private func credential(_ reader: JSONReader) throws(JSONShapeError) -> CredentialSource {
     var fields = try reader.object()
-    try known(try fields.required("type"), "http")
-    let target = try httpTarget(&fields)
+    let type = try fields.required("type")
+    let source: CredentialSource
+    switch try type.string() {
+    case "http": source = .http(try httpTarget(&fields))
+    case "static": source = .fixed(try staticUpload(try fields.required("upload")))
+    case let other: throw type.error("unknown value \"\(other)\"; known: http, static")
+    }
     try fields.finish()
-    return .http(target)
+    return source
+  }
+
+  private func staticUpload(_ reader: JSONReader) throws(JSONShapeError) -> StaticUpload {
+    var fields = try reader.object()
+    try known(try fields.required("protocol"), "multipart")
+    let endpointReader = try fields.required("endpoint")
+    var endpoint = try expand(endpointReader)
+    while endpoint.hasSuffix("/") { endpoint.removeLast() }
+    guard endpoint.hasPrefix("http://") || endpoint.hasPrefix("https://"), endpoint.filter({ $0 == "/" }).count == 2
+    else { throw endpointReader.error("must be http:// or https:// and a host, without a path") }
+    let keyPrefix = try fields.optional("keyPrefix").map { reader throws(JSONShapeError) in
+      guard try reader.string() != "" else { return "" }
+      let prefix = try expand(reader)
+      guard !prefix.hasPrefix("/"), !prefix.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else {
+        throw reader.error("must not begin with \"/\" or have a segment \".\" or \"..\"")
+      }
+      return prefix
+    }
+    let bucket = StaticUpload.Bucket(
+      endpoint: endpoint, region: try fields.optional("region").map(expand) ?? "us-east-1",
+      name: try expand(try fields.required("bucket")), keyPrefix: keyPrefix ?? "",
+      pathStyle: try fields.optional("pathStyle")?.bool() ?? false,
+      accessKeyId: try expand(try fields.required("accessKeyId")),
+      secretAccessKey: try expand(try fields.required("secretAccessKey")),
+      sessionToken: try fields.optional("sessionToken").map(expand),
+      publicUrl: try fields.optional("publicUrl").map(expand))
+    try fields.finish()
+    return .bucket(bucket)
   }
 
   private func delivery(_ reader: JSONReader) throws(JSONShapeError) -> DeliveryTarget {

@@ -188,4 +188,6 @@ private struct SavedUpload: UploadMemory {
   }
 
   func save(_ state: JSONValue) async throws { try await ledger.apply(.uploadSaved(index, state), to: id) }
+
+  func discard() async throws { try await ledger.apply(.uploadDiscarded(index), to: id) }
 }

@@ -75,6 +75,8 @@ public struct Failure: Error, Sendable, Hashable {
   public var isOffline: Bool
   /// A delivery that may have happened although nobody said so.
   public var outcomeUnknown: Bool
+  /// The server has more than before the step: an attempt with such a failure does not count.
+  public var madeProgress = false
 
   public init(
     _ code: FailureCode, _ message: String, remedy: Remedy, resource: Int? = nil, httpStatus: Int? = nil,

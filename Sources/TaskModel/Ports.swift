@@ -68,6 +68,17 @@ public protocol UploadMemory: Sendable {
   /// Returns when it is durable.
   /// - Throws: the store's error.
   func save(_ state: JSONValue) async throws
+
+  /// Nobody will finish the upload that is saved: it is forgotten, and handed to `Uploader.abandon`.
+  /// - Throws: the store's error.
+  func discard() async throws
+}
+
+/// Upload slots that nobody wants at the moment, for a large file's further connections.
+public protocol SlotLender: Sendable {
+  /// Never waits. Each slot taken is given back by one `giveBack`, soon.
+  func tryTake() -> Bool
+  func giveBack()
 }
 
 public protocol UploadSession: Sendable {

@@ -26,6 +26,8 @@ public enum TaskEvent: Sendable, Hashable {
   case uploadStarted(Int)
   /// What the upload needs to go on from here.
   case uploadSaved(Int, JSONValue)
+  /// What the upload had saved is of no use to anybody.
+  case uploadDiscarded(Int)
   case uploadFinished(Int, UploadResult)
   case stepFailed(Int, Failure)
   /// Nothing of this attempt runs any more.

@@ -58,6 +58,7 @@ public struct TaskStateMachine: Sendable {
     case .exportLost(let index): actions = exportLost(index)
     case .uploadStarted(let index): actions = stepStarted(index, .uploading)
     case .uploadSaved(let index, let state): actions = uploadSaved(index, state)
+    case .uploadDiscarded(let index): actions = uploadDiscarded(index)
     case .uploadFinished(let index, let result): actions = uploadFinished(index, result)
     case .stepFailed(let index, let failure): actions = stepFailed(index, failure)
     case .workEnded: actions = workEnded()
@@ -331,6 +332,11 @@ extension TaskStateMachine {
     return []
   }
 
+  private mutating func uploadDiscarded(_ index: Int) -> [TaskAction] {
+    if isCurrent(index) { abandonUpload(of: index) }
+    return []
+  }
+
   private mutating func uploadFinished(_ index: Int, _ result: UploadResult) -> [TaskAction] {
     guard isCurrent(index), let export = task.resources[index].export else { return [] }
     let resource = task.resources[index]
@@ -349,6 +355,7 @@ extension TaskStateMachine {
   private mutating func stepFailed(_ index: Int, _ failure: Failure) -> [TaskAction] {
     guard isCurrent(index) else { return [] }
     let failure = failure.at(resource: index)
+    if failure.madeProgress { task.hasProgressed = true }
     // What was exported is not what lies there any more: only a new export helps.
     let removal = failure.code == .integrityMismatch ? dropExport(of: index) : nil
     let step: TaskAction = task.resources[index].export == nil ? .export(index) : .upload(index)

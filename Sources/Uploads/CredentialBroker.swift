@@ -8,7 +8,7 @@ import TaskModel
 /// and gets a request of its own. A wait that is canceled ends at once; the request goes on for the others and is
 /// canceled with the last.
 actor CredentialBroker {
-  typealias Ask = @Sendable (CredentialRequest, SendTask) async throws -> CredentialAnswer
+  typealias Ask = @Sendable (CredentialRequest) async throws -> CredentialAnswer
 
   /// A resource's credential.
   struct Issue: Sendable {
@@ -43,6 +43,8 @@ actor CredentialBroker {
   private let clock: any Clock
   private var latest: SendTask?
   private var held: [Int: Issue] = [:]
+  /// What uploads of this session have saved meanwhile; the task may not know it yet.
+  private var underWay: [Int: UploadState?] = [:]
   private var waiters: [Int: Waiter] = [:]
   private var request: Request?
   private var gathering: AsyncStream<Void>.Continuation?
@@ -76,10 +78,18 @@ actor CredentialBroker {
       hasRenewedInVain = true
       return try await wait(index, stale: issue.generation)
     }
-    if refused == nil, let expiresAt = issue.expiresAt, expiresAt - clock.now() < Self.expiryMarginMs {
+    if refused == nil, isExpiring(issue) {
       return try await wait(index, stale: issue.generation)
     }
     return issue
+  }
+
+  /// What the upload of resource `index` has saved, or that it has given up what it had.
+  func note(underWay state: UploadState?, for index: Int) { underWay[index] = .some(state) }
+
+  /// Whether what is left of its life will not do.
+  func isExpiring(_ issue: Issue) -> Bool {
+    issue.expiresAt.map { $0 - clock.now() < Self.expiryMarginMs } ?? false
   }
 
   /// Something went up: the next refusal is a new one.
@@ -114,7 +124,7 @@ actor CredentialBroker {
     if !isRenewal { await gather() }
     guard request?.generation == generation, let task = latest else { return }
     let known = isRenewal ? [] : Set(held.keys)
-    let body = CredentialRequest(task, isRenewal: isRenewal, except: known)
+    let body = CredentialRequest(task, isRenewal: isRenewal, except: known, underWay: underWay)
     request?.indexes = body.indexes
     for (number, waiter) in waiters where held[waiter.index] == nil && !body.indexes.contains(waiter.index) {
       waiters[number] = nil
@@ -122,7 +132,7 @@ actor CredentialBroker {
         throwing: Failure(.internalError, "resource \(waiter.index) is not exported yet", remedy: .restart))
     }
     do {
-      end(generation, .success(try await ask(body, task)))
+      end(generation, .success(try await ask(body)))
     } catch {
       end(generation, .failure(error))
     }

@@ -11,8 +11,8 @@ struct CredentialIssuer: Sendable {
   let settings: Config.Uploads
 
   /// - Throws: `Failure`, or `CancellationError`.
-  func ask(_ body: CredentialRequest, for task: SendTask) async throws -> CredentialAnswer {
-    let request = httpRequest(body, for: task)
+  func ask(_ body: CredentialRequest) async throws -> CredentialAnswer {
+    let request = httpRequest(body)
     let response: HTTPResponse
     do {
       response = try await http.send(request)
@@ -30,9 +30,8 @@ struct CredentialIssuer: Sendable {
     return try Self.parse(response, host: request.host)
   }
 
-  private func httpRequest(_ body: CredentialRequest, for task: SendTask) -> HTTPRequest {
-    let url = URLTemplate.fill(
-      target.url, ["kind": task.kind.rawValue, "account": task.account, "taskId": task.id])
+  private func httpRequest(_ body: CredentialRequest) -> HTTPRequest {
+    let url = URLTemplate.fill(target.url, body.places)
     var headers = target.headers.map { HTTPHeader($0.name, $0.value) }
     headers.append(HTTPHeader("Content-Type", "application/json"))
     var request = HTTPRequest("POST", url: url, headers: headers, body: .data(JSONWriter.bytes(body.json)))

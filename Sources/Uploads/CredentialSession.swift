@@ -1,12 +1,10 @@
-import HTTP
-import TaskConfig
+import Synchronization
 import TaskModel
 
 /// Uploads of one attempt, by credentials that a service issues.
 struct CredentialSession: UploadSession {
   let broker: CredentialBroker
-  let http: HTTPClient
-  let settings: Config.Uploads
+  let tools: UploadTools
   let exportsFolder: String
 
   func note(_ task: SendTask) async { await broker.note(task) }
@@ -14,27 +12,40 @@ struct CredentialSession: UploadSession {
   func upload(
     _ resource: Resource, of task: SendTask, memory: any UploadMemory, progress: @escaping @Sendable (Int64) -> Void
   ) async throws -> UploadResult {
+    let hasAdvanced = Advance()
     do {
       let file = try UploadFile(try resource.finishedExport(), in: exportsFolder)
-      return try await upload(file, resource.index, of: task, progress)
-    } catch let failure as Failure {
+      return try await upload(file, resource.index, of: task, memory, hasAdvanced, progress)
+    } catch var failure as Failure {
+      failure.madeProgress = hasAdvanced.isMade
       throw failure.at(resource: resource.index)
     }
   }
 
   private func upload(
-    _ file: UploadFile, _ index: Int, of task: SendTask, _ progress: @escaping UploadProgress
+    _ file: UploadFile, _ index: Int, of task: SendTask, _ memory: any UploadMemory, _ advance: Advance,
+    _ progress: @escaping UploadProgress
   ) async throws -> UploadResult {
+    let broker = broker
+    let request = CredentialRequest(task, isRenewal: false, only: index).json.object
+    let checkpoint = UploadCheckpoint(memory, file.export, request: request) {
+      await broker.note(underWay: $0, for: index)
+    }
+    await broker.note(underWay: checkpoint.state, for: index)
     var refused: Int?
     while true {
       let issue = try await broker.issue(for: index, of: task, refused: refused)
       guard let credential = issue.credential else {
         throw Failure(.badAnswer, "the service issued no credential for resource \(index)", remedy: .giveUp)
       }
+      let watch = UploadWatch(
+        advanced: {
+          advance.make()
+          await broker.noteProgress()
+        }, isExpiring: { await broker.isExpiring(issue) })
       do {
-        let result = try await UploadProtocol.run(credential, file, http: http, settings: settings, progress)
-        await broker.noteProgress()
-        return result
+        return try await UploadProtocol.run(
+          credential, file, token: "\(task.id)/\(index)", checkpoint, tools, watch, progress)
       } catch let failure as Failure where failure.remedy == .refreshCredential {
         // The broker knows whether a fresh one has been refused already, and ends this loop.
         refused = issue.generation
@@ -43,18 +54,9 @@ struct CredentialSession: UploadSession {
   }
 }
 
-/// The one list of protocols.
-enum UploadProtocol {
-  static func run(
-    _ credential: UploadCredential, _ file: UploadFile, http: HTTPClient, settings: Config.Uploads,
-    _ progress: @escaping UploadProgress
-  ) async throws -> UploadResult {
-    switch credential {
-    case .put(let credential):
-      let endpoint = PutEndpoint(credential, file, http: http, settings: settings)
-      return try await UploadRun.run(endpoint, size: file.export.size, progress: progress)
-    case .unknown(let name):
-      throw Failure(.unsupported, "the upload protocol \"\(name)\" is not known", remedy: .giveUp)
-    }
-  }
+/// Whether the server got more than it had.
+private final class Advance: Sendable {
+  private let made = Atomic<Bool>(false)
+  var isMade: Bool { made.load(ordering: .acquiring) }
+  func make() { made.store(true, ordering: .releasing) }
 }

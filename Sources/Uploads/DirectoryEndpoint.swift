@@ -23,7 +23,7 @@ final class DirectoryEndpoint: UploadEndpoint {
     temporaryPath = "\(place.folder)/\(place.temporaryPrefix)\(random).part"
   }
 
-  func begin() async throws -> Int64 {
+  func create(save: @escaping UploadSave) async throws {
     try await perform { [self] _ in
       try Folder.makeDurably(place.folder)
       for name in try Folder.entries(of: place.folder) where name.hasPrefix(place.temporaryPrefix) {
@@ -32,7 +32,6 @@ final class DirectoryEndpoint: UploadEndpoint {
       let file = try OpenFile(path: temporaryPath, flags: O_WRONLY | O_CREAT | O_EXCL)
       target.withLock { $0 = file }
     }
-    return 0
   }
 
   func append(from offset: Int64, progress: @escaping UploadProgress) async throws -> Int64 {
@@ -62,7 +61,7 @@ final class DirectoryEndpoint: UploadEndpoint {
     return UploadResult(url: place.url, uploadProtocol: Self.name)
   }
 
-  func abort() async {
+  func letGo() async {
     target.withLock { $0 = nil }
     // One entry of a local folder: too short to be worth another thread.
     unlink(temporaryPath)

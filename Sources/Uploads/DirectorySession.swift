@@ -14,7 +14,10 @@ struct DirectorySession: UploadSession {
     do {
       let file = try UploadFile(try resource.finishedExport(), in: exportsFolder)
       let place = ObjectPlace(root: root, task: task, resource: resource)
-      return try await UploadRun.run(DirectoryEndpoint(place, file), size: file.export.size, progress: progress)
+      return try await UploadRun(
+        endpoint: DirectoryEndpoint(place, file), checkpoint: UploadCheckpoint(memory, file.export),
+        size: file.export.size, watch: UploadWatch(), progress: progress
+      ).run()
     } catch let failure as Failure {
       throw failure.at(resource: resource.index)
     }

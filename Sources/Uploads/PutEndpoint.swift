@@ -12,37 +12,44 @@ final class PutEndpoint: UploadEndpoint {
 
   private let credential: PutCredential
   private let upload: UploadFile
-  private let http: HTTPClient
-  private let settings: Config.Uploads
+  private let tools: UploadTools
   private let etag = Mutex<String?>(nil)
 
-  init(_ credential: PutCredential, _ upload: UploadFile, http: HTTPClient, settings: Config.Uploads) {
+  init(_ credential: PutCredential, _ upload: UploadFile, _ tools: UploadTools) {
     self.credential = credential
     self.upload = upload
-    self.http = http
-    self.settings = settings
+    self.tools = tools
   }
 
-  func begin() async throws -> Int64 { 0 }
-
   func append(from offset: Int64, progress: @escaping UploadProgress) async throws -> Int64 {
+    do {
+      try await send(progress)
+    } catch let failure as Failure where failure.isBadDigest {
+      // Bytes that were changed on the way come better the next time. Twice is no accident.
+      try await send(progress)
+    }
+    return upload.export.size
+  }
+
+  private func send(_ progress: @escaping UploadProgress) async throws {
     let request = request()
     let response: HTTPResponse
     do {
-      response = try await http.send(request, progress: progress)
+      response = try await tools.http.send(request, progress: progress)
     } catch let error as HTTPError {
       throw StatusMap.failure(error)
     }
     if let failure = StorageAnswer.failure(response, host: request.host) { throw failure }
-    etag.withLock { $0 = response.header("ETag").map(Self.bare) }
-    return upload.export.size
+    let etag = response.header("ETag").map(ETag.bare)
+    if ETag.matches(etag, md5: upload.export.md5) == false, !ETag.isHidden(response) {
+      throw StorageAnswer.otherBytes(request.host)
+    }
+    self.etag.withLock { $0 = etag }
   }
 
   func finish() async throws -> UploadResult {
     UploadResult(url: credential.publicUrl, etag: etag.withLock { $0 }, uploadProtocol: Self.name)
   }
-
-  func abort() async {}
 
   /// The credential's headers win: they may be signed.
   private func request() -> HTTPRequest {
@@ -60,13 +67,8 @@ final class PutEndpoint: UploadEndpoint {
     headers.removeAll { $0.name.lowercased() == "content-length" }
     var request = HTTPRequest(
       "PUT", url: credential.url, headers: headers, body: .file(FileBody(upload.file, length: export.size)))
-    request.stallTimeoutMs = settings.stallTimeoutMs
-    request.connectTimeoutMs = settings.connectTimeoutMs
+    request.stallTimeoutMs = tools.settings.stallTimeoutMs
+    request.connectTimeoutMs = tools.settings.connectTimeoutMs
     return request
-  }
-
-  /// RFC 9110 section 8.8.3: the quotes belong to the syntax, not to the tag's bytes.
-  private static func bare(_ etag: String) -> String {
-    etag.count >= 2 && etag.hasPrefix("\"") && etag.hasSuffix("\"") ? String(etag.dropFirst().dropLast()) : etag
   }
 }

@@ -15,6 +15,9 @@ enum StorageAnswer {
         retryAfterMs: response.retryAfterMs)
     }
     switch code {
+    case "NoSuchUpload": return failure(.uploadLost, "does not know the upload any more", .restart)
+    // Complete names parts that it has not, or not so: what it has is looked at.
+    case "InvalidPart": return failure(.integrityMismatch, "has other parts than it said", .resume)
     case "BadDigest", "XAmzContentSHA256Mismatch":
       return failure(.integrityMismatch, "got other bytes than were exported", .restart)
     case "ExpiredToken", "RequestExpired", "TokenRefreshRequired", "RequestTimeTooSkewed", "InvalidToken":
@@ -24,6 +27,11 @@ enum StorageAnswer {
       return failure(.unavailable, "is out of order at the moment", .retry)
     default: return byStatus ?? failure(.rejected, "answered with an error", .giveUp)
     }
+  }
+
+  /// Its tag says that it has other bytes than went out.
+  static func otherBytes(_ host: String) -> Failure {
+    Failure(.integrityMismatch, "\(host) has other bytes than were exported, by its ETag", remedy: .restart)
   }
 
   /// The text of `<Code>` in a document whose root is `<Error>`; a short word, else nil.
@@ -38,4 +46,9 @@ enum StorageAnswer {
     return (1...64).contains(code.count) && code.allSatisfy { $0.isASCII && $0.isLetter || $0.isNumber }
       ? String(code) : nil
   }
+}
+
+extension Failure {
+  /// What arrived is not what was sent.
+  var isBadDigest: Bool { code == .integrityMismatch && remedy == .restart && self != UploadFile.changed }
 }

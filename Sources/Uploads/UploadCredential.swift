@@ -4,6 +4,8 @@ import JSON
 /// The right to upload one resource, as the business service gave it (design section 11).
 enum UploadCredential: Sendable, Hashable {
   case put(PutCredential)
+  case multipart(MultipartCredential)
+  case form(FormCredential)
   /// A protocol that this version does not speak, by its name.
   case unknown(String)
 }
@@ -31,15 +33,26 @@ struct CredentialAnswer: Sendable, Hashable {
       let index = Int(try indexReader.int(in: 0...9_999))
       guard answer.uploads[index] == nil else { throw indexReader.error("resource \(index) is named twice") }
       let name = try upload.required("protocol").nonEmptyString()
-      answer.uploads[index] = name == "put" ? .put(try PutCredential.parse(&upload)) : .unknown(name)
+      answer.uploads[index] = try UploadCredential.parse(name, &upload)
     }
     return answer
   }
 }
 
+extension UploadCredential {
+  static func parse(_ name: String, _ fields: inout JSONFields) throws(JSONShapeError) -> UploadCredential {
+    switch name {
+    case "put": .put(try PutCredential.parse(&fields))
+    case "multipart": .multipart(try MultipartCredential.parse(&fields))
+    case "form": .form(try FormCredential.parse(&fields))
+    default: .unknown(name)
+    }
+  }
+}
+
 extension PutCredential {
   fileprivate static func parse(_ fields: inout JSONFields) throws(JSONShapeError) -> PutCredential {
-    let url = try webURL(fields.required("url"))
+    let url = try fields.required("url").webURL()
     var headers: [HTTPHeader] = []
     if let reader = fields.optional("headers") {
       for (name, value) in try reader.members() { headers.append(HTTPHeader(name, try value.string())) }
@@ -47,13 +60,5 @@ extension PutCredential {
     let publicUrl = try fields.optional("publicUrl")?.nonEmptyString()
     return PutCredential(
       url: url, headers: headers, publicUrl: publicUrl ?? String(url.prefix { $0 != "?" && $0 != "#" }))
-  }
-
-  private static func webURL(_ reader: JSONReader) throws(JSONShapeError) -> String {
-    let text = try reader.nonEmptyString()
-    guard text.lowercased().hasPrefix("http://") || text.lowercased().hasPrefix("https://") else {
-      throw reader.error("must be an http or https URL")
-    }
-    return text
   }
 }

@@ -10,6 +10,8 @@ public final class UploadService: Uploader {
   private let http: HTTPClient
   private let exportsFolder: String
   private let clock: any Clock
+  private let clocks = ServerClocks()
+  private let lender = Mutex<(any SlotLender)?>(nil)
 
   /// - Parameters:
   ///   - exportsFolder: where exports lie, by absolute path.
@@ -29,22 +31,51 @@ public final class UploadService: Uploader {
       HTTPClient.Settings(caFile: config.uploads.caFile, bytesPerSecond: config.uploads.bytesPerSecond))
   }
 
+  /// Large uploads may use slots that nobody else wants, from now on.
+  public func borrow(from lender: any SlotLender) { self.lender.withLock { $0 = lender } }
+
   public func session(for task: SendTask) throws -> any UploadSession {
     let config = config.withLock { $0 }
     guard let destination = config.destinations[task.destination] else {
       throw Failure(.rejected, "the config has no destination \"\(task.destination)\"", remedy: .needsUser)
     }
-    switch destination.credential {
-    case .directory(let path): return DirectorySession(root: path, exportsFolder: exportsFolder)
-    case .http(let target):
-      let issuer = CredentialIssuer(target: target, http: http, settings: config.uploads)
-      let broker = CredentialBroker(clock: clock) { try await issuer.ask($0, for: $1) }
-      return CredentialSession(broker: broker, http: http, settings: config.uploads, exportsFolder: exportsFolder)
+    if case .directory(let path) = destination.credential {
+      return DirectorySession(root: path, exportsFolder: exportsFolder)
+    }
+    guard let ask = try issuer(for: destination.credential, config) else {
+      throw Failure(.rejected, "nobody issues credentials for \"\(task.destination)\"", remedy: .needsUser)
+    }
+    return CredentialSession(
+      broker: CredentialBroker(clock: clock, ask: ask), tools: tools(config), exportsFolder: exportsFolder)
+  }
+
+  public func abandon(_ state: JSONValue, destination name: String) async throws {
+    guard let state = UploadState(state) else { return }
+    let config = config.withLock { $0 }
+    let issuer = try issuer(for: config.destinations[name]?.credential, config)
+    try await UploadProtocol.abandon(state, tools(config)) {
+      guard let issuer, let request = CredentialRequest(renewing: state) else { return nil }
+      return try await issuer(request).uploads.first?.value
     }
   }
 
-  /// Neither protocol of today leaves anything behind.
-  public func abandon(_ state: JSONValue, destination: String) async throws {}
+  private func tools(_ config: Config) -> UploadTools {
+    UploadTools(
+      http: http, settings: config.uploads, clock: clock, clocks: clocks, lender: lender.withLock { $0 })
+  }
+
+  /// Who gives credentials; nil where nobody is asked.
+  private func issuer(for source: CredentialSource?, _ config: Config) throws -> CredentialBroker.Ask? {
+    switch source {
+    case .directory, nil: return nil
+    case .fixed(let upload):
+      let issuer = StaticIssuer(upload: upload)
+      return { issuer.answer($0) }
+    case .http(let target):
+      let issuer = CredentialIssuer(target: target, http: http, settings: config.uploads)
+      return { try await issuer.ask($0) }
+    }
+  }
 }
 
 extension Resource {

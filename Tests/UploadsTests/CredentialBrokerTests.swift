@@ -23,7 +23,7 @@ struct CredentialBrokerTests {
 
   private func broker(_ clock: any TaskModel.Clock) -> CredentialBroker {
     let issuer = issuer
-    return CredentialBroker(clock: clock) { request, _ in issuer.answer(request) }
+    return CredentialBroker(clock: clock) { issuer.answer($0) }
   }
 
   /// A task of which the first `exported` resources are exported.

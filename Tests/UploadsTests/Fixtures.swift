@@ -58,6 +58,7 @@ struct StillClock: TaskModel.Clock {
 struct NoMemory: UploadMemory {
   var saved: JSONValue? { nil }
   func save(_ state: JSONValue) async throws {}
+  func discard() async throws {}
 }
 
 extension UploadSession {
