@@ -27,6 +27,9 @@ public struct HTTPRequest: Sendable {
   /// A longer answer is `responseTooLarge`; does not count for a sink.
   public var maxResponseBytes = 1 << 20
   public var maximumRedirects = 3
+  /// Whether the body may be sent again unasked where a kept connection dies under it. Not where the server keeps a part of
+  /// it and has to be asked first.
+  public var isRepeatable = true
   /// Takes the body of a 2xx answer. With it 301, 302 and 303 are followed too, as a download may.
   public var sink: (any HTTPSink)?
 

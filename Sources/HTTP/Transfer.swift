@@ -99,6 +99,9 @@ final class Transfer {
     return piece
   }
 
+  /// - Returns: false where it can't be, or must not.
+  func seekBody(to offset: Int64) -> Bool { request.isRepeatable && body.seek(to: offset) }
+
   /// After a pause.
   func goOn() {
     guard isPaused else { return }

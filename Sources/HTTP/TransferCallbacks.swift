@@ -34,7 +34,7 @@ enum TransferCallbacks {
   }
 
   private static let seekBody: curl_seek_callback = { context, offset, origin in
-    guard let context, origin == SEEK_SET, transfer(context).body.seek(to: Int64(offset)) else {
+    guard let context, origin == SEEK_SET, transfer(context).seekBody(to: Int64(offset)) else {
       return CURL_SEEKFUNC_FAIL
     }
     return CURL_SEEKFUNC_OK

@@ -11,6 +11,7 @@ public final class UploadService: Uploader {
   private let exportsFolder: String
   private let clock: any Clock
   private let clocks = ServerClocks()
+  private let tusServers = TusServers()
   private let lender = Mutex<(any SlotLender)?>(nil)
 
   /// - Parameters:
@@ -61,7 +62,8 @@ public final class UploadService: Uploader {
 
   private func tools(_ config: Config) -> UploadTools {
     UploadTools(
-      http: http, settings: config.uploads, clock: clock, clocks: clocks, lender: lender.withLock { $0 })
+      http: http, settings: config.uploads, clock: clock, clocks: clocks, tusServers: tusServers,
+      lender: lender.withLock { $0 })
   }
 
   /// Who gives credentials; nil where nobody is asked.
