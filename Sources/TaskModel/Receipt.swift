@@ -35,6 +35,13 @@ public struct Receipt: Sendable, Hashable {
     self.durationMs = durationMs
   }
 
+  /// Whether the storage's tag says what the MD5 is; nil where it does not look like one. False is no error: storage that
+  /// encrypts by a key of its own gives tags that are no digests (boto/boto3#750).
+  public var etagMatchesMd5: Bool? {
+    guard let etag, etag.utf8.count == 32, etag.allSatisfy(\.isHexDigit) else { return nil }
+    return etag.lowercased() == md5
+  }
+
   /// The fields that exist, no others.
   public var json: JSONValue {
     var object = JSONObject([

@@ -49,10 +49,12 @@ extension Resource {
     object["derivedFrom"] = derivedFrom.map(JSONValue.int)
     object["export"] = export?.json
     if let uploadProtocol, let export {
-      object["upload"] = [
-        "protocol": .string(uploadProtocol), "bytesDone": .int(isDone ? export.size : 0),
-        "bytesTotal": .int(export.size),
-      ]
+      var upload = JSONObject([
+        ("protocol", .string(uploadProtocol)), ("bytesDone", .int(isDone ? export.size : 0)),
+        ("bytesTotal", .int(export.size)),
+      ])
+      upload["etagMatchesMd5"] = receipt?.etagMatchesMd5.map(JSONValue.bool)
+      object["upload"] = .object(upload)
     }
     object["url"] = url.map(JSONValue.string)
     object["receipt"] = receipt?.json

@@ -9,6 +9,7 @@ struct CredentialIssuer: Sendable {
   let target: HTTPTarget
   let http: HTTPClient
   let settings: Config.Uploads
+  let clock: any Clock
 
   /// - Throws: `Failure`, or `CancellationError`.
   func ask(_ body: CredentialRequest) async throws -> CredentialAnswer {
@@ -27,7 +28,12 @@ struct CredentialIssuer: Sendable {
       }
       throw failure
     }
-    return try Self.parse(response, host: request.host)
+    var answer = try Self.parse(response, host: request.host)
+    // By the service's clock; what counts here is how much is left. Ours may be wrong by any amount.
+    if let expiresAt = answer.expiresAt, let time = ServerClocks.time(response) {
+      answer.expiresAt = expiresAt - time + clock.now()
+    }
+    return answer
   }
 
   private func httpRequest(_ body: CredentialRequest) -> HTTPRequest {

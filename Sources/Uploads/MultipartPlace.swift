@@ -43,7 +43,7 @@ struct MultipartPlace: Sendable {
   /// Whether what was saved is an upload that this credential is for.
   func isPlace(of saved: JSONObject) -> Bool {
     if let presignedId {
-      return saved["uploadId"]?.string == presignedId && saved["partSize"]?.int == presignedPartSize
+      return saved["uploadId"]?.string == presignedId
     }
     return S3Object(saved) == object
   }

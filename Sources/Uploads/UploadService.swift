@@ -74,7 +74,7 @@ public final class UploadService: Uploader {
       let issuer = StaticIssuer(upload: upload)
       return { issuer.answer($0) }
     case .http(let target):
-      let issuer = CredentialIssuer(target: target, http: http, settings: config.uploads)
+      let issuer = CredentialIssuer(target: target, http: http, settings: config.uploads, clock: clock)
       return { try await issuer.ask($0) }
     }
   }

@@ -41,6 +41,7 @@ struct Launch {
     ending.hold(lock)
     let parts = makeParts(config, folder)
     let (engine, notice) = try makeEngine(parts.engine, folder)
+    parts.services.uploader.borrow(from: engine.slotLender)
     if let notice {
       engine.status.add(notice: notice)
       log(.error, notice)

@@ -32,6 +32,8 @@ long as requests carry Content-Length or no body).  A rule is 'key=value,key=val
 Control port (plain HTTP): POST /rules with one rule per line replaces the list; GET /stats answers
 JSON: connections, requests, body_bytes (sent on to the target), per-rule uses, log of request heads
 (method, path, range/offset headers, body bytes passed, what was done); POST /reset clears the counters.
+GET /wait?match=TEXT&passed=N&count=C answers as soon as C requests (1 unless said) whose 'METHOD PATH' holds TEXT have
+passed N body bytes (0 unless said) each.
 """
 import argparse
 import asyncio
@@ -41,6 +43,7 @@ import socket
 import struct
 import sys
 import time
+from urllib.parse import parse_qsl
 
 
 class Rule:
@@ -306,6 +309,11 @@ async def main(a):
                     st.rules = [Rule(x) for x in text.splitlines() if x.strip()]
                 elif path == "/reset" and method == "POST":
                     st.clear()
+                elif path.startswith("/wait?"):
+                    fields = dict(parse_qsl(path[6:]))
+                    while sum(fields["match"] in f"{e['method']} {e['path']}" and e["passed"] >= int(fields.get("passed", 0))
+                              for e in st.log) < int(fields.get("count", 1)):
+                        await asyncio.sleep(0.01)
                 elif path == "/stats":
                     out = json.dumps(st.stats()).encode()
                 else:

@@ -57,10 +57,17 @@ public final class FlakyProxy: Sendable {
       "flaky_proxy.py", ["--until-eof", "--target", "127.0.0.1:\(targetPort)", "--rule", rule])
   }
 
+  /// Replaces the rules; none: everything passes.
+  public func rules(_ text: String) throws { _ = try Curl.fetch("http://\(process.words[1])/rules", post: text) }
+
   /// Body bytes that really passed.
-  public func bodyBytes() throws -> Int {
+  public func bodyBytes() throws -> Int { try stat("body_bytes") }
+
+  public func requests() throws -> Int { try stat("requests") }
+
+  private func stat(_ name: String) throws -> Int {
     let data = try Curl.fetch("http://\(process.words[1])/stats")
-    return (try JSONSerialization.jsonObject(with: data) as? [String: Any])?["body_bytes"] as? Int ?? -1
+    return (try JSONSerialization.jsonObject(with: data) as? [String: Any])?[name] as? Int ?? -1
   }
 }
 

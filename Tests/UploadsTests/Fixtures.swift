@@ -1,6 +1,7 @@
 import Foundation
 import HTTP
 import JSON
+import Synchronization
 import TaskConfig
 import TaskModel
 import TaskTestSupport
@@ -32,9 +33,10 @@ struct Fixture {
     task.attempt = 2
   }
 
-  func service(_ credential: CredentialSource, now: Int64 = 0) -> UploadService {
+  func service(_ credential: CredentialSource, now: Int64 = 0, partSize: Int64 = 5 << 20) -> UploadService {
     var config = Config()
     config.uploads.stallTimeoutMs = 20_000
+    config.uploads.partSize = partSize
     config.destinations["d"] = Destination(credential: credential, delivery: .journal(path: "/dev/null"))
     return UploadService(config: config, http: HTTPClient(), exportsFolder: folder.path, clock: StillClock(time: now))
   }
@@ -59,6 +61,32 @@ struct NoMemory: UploadMemory {
   var saved: JSONValue? { nil }
   func save(_ state: JSONValue) async throws {}
   func discard() async throws {}
+}
+
+/// Keeps what is saved, and remembers what was given up.
+final class TestMemory: UploadMemory {
+  private let state = Mutex<(saved: JSONValue?, discarded: [JSONValue], all: [JSONValue])>((nil, [], []))
+
+  init(_ saved: JSONValue? = nil) { state.withLock { $0.saved = saved } }
+
+  var saved: JSONValue? { state.withLock { $0.saved } }
+  var discarded: [JSONValue] { state.withLock { $0.discarded } }
+  /// Everything that was ever saved.
+  var all: [JSONValue] { state.withLock { $0.all } }
+
+  func save(_ new: JSONValue) async throws {
+    state.withLock { state in
+      state.saved = new
+      state.all.append(new)
+    }
+  }
+
+  func discard() async throws {
+    state.withLock { state in
+      if let saved = state.saved { state.discarded.append(saved) }
+      state.saved = nil
+    }
+  }
 }
 
 extension UploadSession {

@@ -1,0 +1,308 @@
+import Foundation
+import JSON
+import TaskConfig
+import TaskModel
+import TaskTestSupport
+import Testing
+
+@testable import Uploads
+
+/// Against a server that plays S3 by rules, for what a real one does not do on demand.
+@Suite("Multipart by presigned URLs")
+struct PresignedTests {
+  let server: TestServer
+  init() throws { server = try TestServer() }
+
+  private static let partSize = 1_000
+  private var source: CredentialSource { .http(HTTPTarget(url: server.url + "/uploads")) }
+
+  /// A rule that answers a credential request with URLs below `/id/`.
+  private func issuing(_ id: String, parts: Int = 3, rule: String = "") -> String {
+    let urls = (1...parts).map { #"{"number":\#($0),"url":"\#(server.url)/\#(id)/\#($0)?sig=secret"}"# }
+    let credential = #"""
+      {"index":0,"protocol":"multipart","uploadId":"\#(id)","partSize":\#(Self.partSize),"parts":[\#(urls.joined(separator: ","))],
+       "listUrl":"\#(server.url)/\#(id)/list?sig=secret","completeUrl":"\#(server.url)/\#(id)/complete?sig=secret",
+       "abortUrl":"\#(server.url)/\#(id)/abort?sig=secret","publicUrl":"\#(server.url)/object"}
+      """#
+    let body = JSONWriter.text(.string(#"{"uploads":[\#(credential)]}"#))
+    return #"{"match":"POST /uploads","body":\#(body)\#(rule)}"#
+  }
+
+  private static let done = JSONWriter.text(
+    .string("<CompleteMultipartUploadResult><ETag>&quot;e-3&quot;</ETag></CompleteMultipartUploadResult>"))
+
+  private func error(_ code: String) -> String { JSONWriter.text(.string("<Error><Code>\(code)</Code></Error>")) }
+
+  private func listing(_ parts: [Int], of fixture: Fixture, tag: String? = nil) throws -> String {
+    let data = try fixture.folder.read("export-0")
+    let elements = try parts.map { number in
+      let start = (number - 1) * Self.partSize
+      let bytes = data[start..<min(data.count, start + Self.partSize)]
+      let path = try fixture.folder.write(Data(bytes), to: "part")
+      let md5 = String(decoding: try Command.run("md5sum", [path]), as: UTF8.self).prefix(32)
+      return "<Part><PartNumber>\(number)</PartNumber><ETag>&quot;\(tag ?? String(md5))&quot;</ETag>"
+        + "<Size>\(bytes.count)</Size></Part>"
+    }
+    return JSONWriter.text(.string("<ListPartsResult>\(elements.joined())</ListPartsResult>"))
+  }
+
+  private func upload(_ fixture: Fixture, _ memory: TestMemory = TestMemory()) async throws -> UploadResult {
+    let session = try fixture.service(source).session(for: fixture.task)
+    return try await session.upload(fixture.task.resources[0], of: fixture.task, memory: memory, progress: { _ in })
+  }
+
+  private func lines() throws -> [String] {
+    try server.log().map { "\($0.method) \($0.path.prefix { $0 != "?" })" }
+  }
+
+  @Test("every part goes to its URL, and Complete names them with the tags that the server gave")
+  func plain() async throws {
+    let fixture = try Fixture(sizes: [2_500])
+    try server.rules(#"[\#(issuing("u1")),{"match":"complete","body":\#(Self.done)}]"#)
+    let memory = TestMemory()
+    let result = try await upload(fixture, memory)
+    #expect(result == UploadResult(url: server.url + "/object", etag: "e-3", uploadProtocol: "multipart"))
+    #expect(try lines() == ["POST /uploads", "PUT /u1/1", "PUT /u1/2", "PUT /u1/3", "POST /u1/complete"])
+    let log = try server.log()
+    #expect(log[1...3].map(\.size) == [1_000, 1_000, 500])
+    for (number, part) in log[1...3].enumerated() {
+      #expect(log[4].body.contains("<PartNumber>\(number + 1)</PartNumber><ETag>&quot;\(part.md5)&quot;"))
+      #expect(part.headers["content-md5"] != nil)
+    }
+    let saved = JSONWriter.text(try #require(memory.saved))
+    #expect(saved.contains("u1/abort") && !saved.contains("u1/1?") && !saved.contains("u1/complete"))
+  }
+
+  @Test("an attempt that goes on names its upload to the service, and sends what the server lacks")
+  func goesOn() async throws {
+    let fixture = try Fixture(sizes: [2_500])
+    try server.rules(#"[\#(issuing("u1")),{"match":"PUT /u1/2","status":500}]"#)
+    let memory = TestMemory()
+    #expect(await failure { try await upload(fixture, memory) }?.remedy == .retry)
+    try server.rules(
+      #"""
+      [\#(issuing("u1")),{"match":"GET /u1/list","body":\#(try listing([1], of: fixture))},
+       {"match":"complete","body":\#(Self.done)}]
+      """#)
+    _ = try await upload(fixture, memory)
+    let log = try server.log().suffix(5)
+    #expect(
+      log.map { "\($0.method) \($0.path.prefix { $0 != "?" })" } == [
+        "POST /uploads", "GET /u1/list", "PUT /u1/2", "PUT /u1/3", "POST /u1/complete",
+      ])
+    let asked = try JSONParser.parse(try #require(log.first).body)
+    #expect(asked["renew"] == true && asked["resources"]?.array?.first?["uploadId"] == "u1")
+    #expect(memory.discarded == [])
+  }
+
+  @Test("URLs that expire on the way are renewed once for this very upload, and what is up stays")
+  func renewal() async throws {
+    let fixture = try Fixture(sizes: [2_500])
+    try server.rules(
+      #"""
+      [\#(issuing("u1")),{"match":"PUT /u1/2","status":403,"body":\#(error("AccessDenied"))},\#(issuing("u1")),
+       {"match":"GET /u1/list","body":\#(try listing([1], of: fixture))},{"match":"complete","body":\#(Self.done)}]
+      """#)
+    _ = try await upload(fixture)
+    #expect(
+      try lines() == [
+        "POST /uploads", "PUT /u1/1", "PUT /u1/2", "POST /uploads", "GET /u1/list", "PUT /u1/2", "PUT /u1/3",
+        "POST /u1/complete",
+      ])
+    #expect(try JSONParser.parse(try server.log()[3].body)["resources"]?.array?.first?["uploadId"] == "u1")
+  }
+
+  @Test("a renewal that is for another upload starts over in it, and the old one is given up")
+  func otherUpload() async throws {
+    let fixture = try Fixture(sizes: [2_500])
+    try server.rules(
+      #"""
+      [\#(issuing("u1")),{"match":"PUT /u1/3","status":403},\#(issuing("u2")),{"match":"complete","body":\#(Self.done)}]
+      """#)
+    let memory = TestMemory()
+    _ = try await upload(fixture, memory)
+    #expect(
+      try lines() == [
+        "POST /uploads", "PUT /u1/1", "PUT /u1/2", "PUT /u1/3", "POST /uploads", "PUT /u2/1", "PUT /u2/2", "PUT /u2/3",
+        "POST /u2/complete",
+      ])
+    #expect(memory.discarded.map { $0["uploadId"] } == ["u1"])
+    #expect(memory.saved?["uploadId"] == "u2")
+  }
+
+  @Test("an upload that is gone asks the service for another one, without naming the old")
+  func gone() async throws {
+    let fixture = try Fixture(sizes: [2_500])
+    try server.rules(
+      #"""
+      [\#(issuing("u1")),{"match":"/u1/2","status":404,"body":\#(error("NoSuchUpload"))},
+       {"match":"/u1/list","status":404,"body":\#(error("NoSuchUpload"))},{"match":"HEAD /object","status":404},
+       \#(issuing("u2")),{"match":"complete","body":\#(Self.done)}]
+      """#)
+    let memory = TestMemory()
+    _ = try await upload(fixture, memory)
+    let asked = try server.log().filter { $0.path == "/uploads" }
+    #expect(asked.count == 2)
+    #expect(try JSONParser.parse(asked[1].body)["resources"]?.array?.first?["uploadId"] == nil)
+    #expect(memory.saved?["uploadId"] == "u2")
+  }
+
+  @Test("after Complete was lost, the object's size and tag are the proof", arguments: [true, false])
+  func completeLost(_ isOurs: Bool) async throws {
+    let fixture = try Fixture(sizes: [2_500])
+    let data = try fixture.folder.read("export-0")
+    let parts = stride(from: 0, to: data.count, by: Self.partSize).map {
+      data[$0..<min(data.count, $0 + Self.partSize)]
+    }
+    var digests = Data()
+    for part in parts {
+      let path = try fixture.folder.write(Data(part), to: "part")
+      digests += try Command.run("openssl", ["md5", "-binary", path])
+    }
+    let path = try fixture.folder.write(digests, to: "digests")
+    let tag = String(decoding: try Command.run("md5sum", [path]), as: UTF8.self).prefix(32) + "-3"
+    let head = #"""
+      {"match":"HEAD /object","headers":{"ETag":"\"\#(isOurs ? String(tag) : "0-3")\""},"body":"\#(String(repeating: "x", count: 2_500))"}
+      """#
+    try server.rules(
+      #"""
+      [\#(issuing("u1")),{"match":"complete","status":404,"body":\#(error("NoSuchUpload"))},
+       {"match":"/u1/list","status":404,"body":\#(error("NoSuchUpload"))},\#(head),
+       \#(issuing("u2")),{"match":"complete","body":\#(Self.done)}]
+      """#)
+    let result = try await upload(fixture)
+    #expect(result.etag == (isOurs ? String(tag) : "e-3"))
+    #expect(try lines().contains("POST /u2/complete") == !isOurs)
+  }
+
+  @Test(
+    "a 200 that carries an error is that error",
+    arguments: [("InternalError", Remedy.retry), ("SlowDown", .retry), ("EntityTooSmall", .giveUp)])
+  func errorUnder200(_ code: String, _ remedy: Remedy) async throws {
+    let fixture = try Fixture(sizes: [2_500])
+    try server.rules(#"[\#(issuing("u1")),{"match":"complete","body":\#(error(code))}]"#)
+    #expect(await failure { try await upload(fixture) }?.remedy == remedy)
+  }
+
+  @Test("parts that Complete does not find are looked up and sent again")
+  func invalidPart() async throws {
+    let fixture = try Fixture(sizes: [2_500])
+    try server.rules(
+      #"""
+      [\#(issuing("u1")),{"match":"complete","status":400,"body":\#(error("InvalidPart"))},
+       {"match":"/u1/list","body":\#(try listing([1, 3], of: fixture))},{"match":"complete","body":\#(Self.done)}]
+      """#)
+    _ = try await upload(fixture)
+    #expect(
+      try lines().suffix(4) == ["POST /u1/complete", "GET /u1/list", "PUT /u1/2", "POST /u1/complete"])
+  }
+
+  @Test("a digest that is refused twice means that the file is not what it was", arguments: [1, 2])
+  func badDigest(_ times: Int) async throws {
+    let fixture = try Fixture(sizes: [2_500])
+    try server.rules(
+      #"""
+      [\#(issuing("u1")),{"match":"/u1/2","times":\#(times),"status":400,"body":\#(error("BadDigest"))},
+       {"match":"complete","body":\#(Self.done)}]
+      """#)
+    let found = await failure { try await upload(fixture) }
+    #expect(found?.code == (times == 1 ? nil : .integrityMismatch))
+  }
+
+  @Test("a part whose tag is another MD5 is no part of ours, unless the storage encrypts it", arguments: [false, true])
+  func otherTag(_ isEncrypted: Bool) async throws {
+    let fixture = try Fixture(sizes: [2_500])
+    let more = isEncrypted ? #","x-amz-server-side-encryption":"aws:kms""# : ""
+    let tag = String(repeating: "0", count: 32)
+    try server.rules(
+      #"""
+      [\#(issuing("u1")),{"match":"/u1/2","times":0,"status":200,"headers":{"ETag":"\#(tag)"\#(more)}},
+       {"match":"complete","body":\#(Self.done)}]
+      """#)
+    #expect(await failure { try await upload(fixture) }?.code == (isEncrypted ? nil : .integrityMismatch))
+  }
+
+  @Test("taking back uses the saved URL, and asks for a fresh one where it has expired", arguments: [false, true])
+  func abandon(_ isExpired: Bool) async throws {
+    let fixture = try Fixture(sizes: [2_500])
+    try server.rules(#"[\#(issuing("u1")),{"match":"PUT /u1/2","status":500}]"#)
+    let memory = TestMemory()
+    _ = await failure { try await upload(fixture, memory) }
+    let state = try #require(memory.saved)
+    try server.rules(
+      #"[{"match":"DELETE /u1/abort","status":\#(isExpired ? 403 : 204)},\#(issuing("u1")),{"match":"DELETE","status":404}]"#
+    )
+    try await fixture.service(source).abandon(state, destination: "d")
+    let lines = try lines().suffix(isExpired ? 3 : 1)
+    #expect(lines.first == "DELETE /u1/abort" && lines.last == "DELETE /u1/abort")
+    if isExpired {
+      let asked = try JSONParser.parse(try #require(try server.log().last { $0.path == "/uploads" }).body)
+      #expect(asked["taskId"] == "0190-task" && asked["renew"] == true)
+      #expect(asked["resources"]?.array?.first?["uploadId"] == "u1")
+    }
+    try server.rules(#"[{"match":"DELETE","status":503}]"#)
+    let busy = await #expect(throws: Failure.self) {
+      try await fixture.service(source).abandon(state, destination: "d")
+    }
+    #expect(busy?.remedy == .retry)
+  }
+}
+
+@Suite("Uploads by form")
+struct FormTests {
+  let server: TestServer
+  init() throws { server = try TestServer() }
+
+  private func rules(_ fixture: Fixture, _ post: String) throws {
+    let credential = #"""
+      {"index":0,"protocol":"form","url":"\#(server.url)/form","fields":{"key":"a/b","policy":"p"},"publicUrl":"https://cdn/a/b"}
+      """#
+    let body = JSONWriter.text(.string(#"{"uploads":[\#(credential)]}"#))
+    try server.rules(#"[{"match":"POST /uploads","body":\#(body)},{"match":"POST /form",\#(post)}]"#)
+  }
+
+  private func upload(_ fixture: Fixture) async throws -> UploadResult {
+    let session = try fixture.service(.http(HTTPTarget(url: server.url + "/uploads"))).session(for: fixture.task)
+    return try await session.upload(fixture.task.resources[0], of: fixture.task) { _ in }
+  }
+
+  @Test("the form has its fields and the file, and any success is one", arguments: [200, 201, 204, 303])
+  func posts(_ status: Int) async throws {
+    let fixture = try Fixture(sizes: [0])
+    try Data("hello".utf8).write(to: URL(fileURLWithPath: fixture.folder("export-0")))
+    var changed = fixture
+    changed.task.resources[0].export?.size = 5
+    try rules(changed, #""status":\#(status)"#)
+    #expect(try await upload(changed).url == "https://cdn/a/b")
+    let post = try #require(try server.log().last)
+    #expect(post.headers["content-type"]?.hasPrefix("multipart/form-data; boundary=") == true)
+    #expect(post.headers["content-length"] == String(post.size))
+    let parts = post.body.components(separatedBy: "\r\n\r\n")
+    #expect(parts.count == 4 && parts[1].hasPrefix("a/b\r\n") && parts[2].hasPrefix("p\r\n"))
+    #expect(parts[3].hasPrefix("hello\r\n--") && parts[3].hasSuffix("--\r\n"))
+  }
+
+  @Test("S3's tag of an XML answer is kept, and its errors are understood")
+  func answers() async throws {
+    let fixture = try Fixture(sizes: [10])
+    let md5 = try #require(fixture.task.resources[0].export?.md5)
+    try rules(fixture, #""status":201,"body":"<PostResponse><ETag>\"\#(md5)\"</ETag></PostResponse>""#)
+    #expect(try await upload(fixture).etag == md5)
+    try rules(fixture, #""status":400,"body":"<Error><Code>EntityTooLarge</Code></Error>""#)
+    #expect(await failure { try await upload(fixture) }?.remedy == .giveUp)
+    try rules(fixture, #""status":303,"headers":{"ETag":"00000000000000000000000000000000"}"#)
+    #expect(await failure { try await upload(fixture) }?.code == .integrityMismatch)
+  }
+
+  @Test("a large file is streamed between its fields")
+  func large() async throws {
+    let fixture = try Fixture(sizes: [3_000_001])
+    try rules(fixture, #""status":204"#)
+    let told = Told()
+    let session = try fixture.service(.http(HTTPTarget(url: server.url + "/uploads"))).session(for: fixture.task)
+    _ = try await session.upload(fixture.task.resources[0], of: fixture.task) { told.note($0) }
+    #expect(told.values.last == 3_000_001)
+    let post = try #require(try server.log().last)
+    #expect(post.size > 3_000_001 && post.headers["content-length"] == String(post.size))
+  }
+}
