@@ -127,7 +127,8 @@ final class TusEndpoint: UploadEndpoint {
 
   func append(from offset: Int64, progress: @escaping UploadProgress) async throws -> Int64 {
     let taken = state.withLock { $0.acknowledged }
-    // It went with the creation, or there is nothing to send.
+    if size == 0 { return try await finishEmpty() }
+    // It went with the creation.
     guard offset >= taken, offset < size else { return taken }
     let end = min(size, offset + chunkSize)
     if end == size { try await noteLast() }
@@ -157,6 +158,19 @@ final class TusEndpoint: UploadEndpoint {
     }
   }
 
+  /// An empty upload is complete with its creation, says the specification; SeaweedFS wants to be told so.
+  private func finishEmpty() async throws -> Int64 {
+    let headers = [HTTPHeader("Upload-Offset", "0"), HTTPHeader("Content-Type", Self.contentType)]
+    let response = try await call("PATCH", state.withLock { $0.url }, headers: headers)
+    // The others have put it away already.
+    if ![403, 404, 409, 410].contains(response.status), let failure = failure(response, credential.endpoint) {
+      throw failure
+    }
+    return 0
+  }
+
+  private static let contentType = "application/offset+octet-stream"
+
   /// Before the last byte: if its answer is lost, the object may be there although the upload is not.
   private func noteLast() async throws {
     var fields = state.withLock { $0.fields }
@@ -167,7 +181,7 @@ final class TusEndpoint: UploadEndpoint {
   }
 
   private func bodyHeaders(_ range: Range<Int64>, _ checksum: DigestAlgorithm?) async throws -> [HTTPHeader] {
-    var headers = [HTTPHeader("Content-Type", "application/offset+octet-stream")]
+    var headers = [HTTPHeader("Content-Type", Self.contentType)]
     if let checksum {
       let digest = try await PartDigest.digest(checksum, of: file.file, range)
       headers.append(HTTPHeader("Upload-Checksum", "\(checksum.tusName) \(Base64.text(digest))"))

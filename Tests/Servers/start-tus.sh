@@ -15,7 +15,8 @@ for _ in 1 2 3 4 5; do
   TUS_DIR="$DIR" PYTHONDONTWRITEBYTECODE=1 "$PYTHON" -m uvicorn tus_app:app --host 127.0.0.1 --port "$PORT" \
     --log-level warning --no-access-log > "$DIR.log" 2>&1 < /dev/null &
   TUS=$!
-  trap 'kill $TUS 2>/dev/null || true; rm -f "$DIR.log"' EXIT
+  # Asked politely it would wait for kept connections, and whoever waits for us for it.
+  trap 'kill -9 $TUS 2>/dev/null && wait $TUS 2>/dev/null || true; rm -f "$DIR.log"' EXIT
   for _ in $(seq 300); do
     kill -0 $TUS 2>/dev/null || break
     if curl -fsS -o /dev/null --noproxy '*' --max-time 2 "http://127.0.0.1:$PORT/healthz" 2>/dev/null; then
