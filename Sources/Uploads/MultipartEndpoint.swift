@@ -160,30 +160,54 @@ final class MultipartEndpoint<Door: MultipartDoor>: UploadEndpoint {
 
   // MARK: Send
 
-  /// One part; more at once where upload slots are free.
+  /// One part, or a few at once where upload slots are free.
   func append(from offset: Int64, progress report: @escaping UploadProgress) async throws -> Int64 {
     if progress.withLock({ $0.isWhole }) { return try await putWhole(report) }
     let missing = progress.withLock { progress in
-      (1...progress.plan.count).filter { progress.parts[$0] == nil }.prefix(Self.maximumConnections)
+      (1...progress.plan.count).filter { progress.parts[$0] == nil }.prefix(Self.maximumPartsAtOnce)
     }
-    guard let first = missing.first else { return heldBytes }
-    let sent = SentBytes(held: heldBytes, report)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await self.sendPart(first, sent) }
-      for number in missing.dropFirst() {
-        guard let lender = tools.lender, lender.tryTake() else { break }
-        group.addTask {
-          defer { lender.giveBack() }
-          try await self.sendPart(number, sent)
-        }
-      }
-      try await group.waitForAll()
+    do {
+      try await send(missing, SentBytes(held: heldBytes, report))
+    } catch var failure as Failure {
+      failure.madeProgress = heldBytes > offset
+      throw failure
     }
     return heldBytes
   }
 
   /// Of one file: more hardly help, and each can lose its part in a crash.
   private static var maximumConnections: Int { 3 }
+  /// So that borrowed connections need not wait for each other after every part.
+  private static var maximumPartsAtOnce: Int { 12 }
+
+  /// On one connection, and on others as long as there are slots that nobody else wants: each is borrowed for one part.
+  private func send(_ missing: ArraySlice<Int>, _ sent: SentBytes) async throws {
+    var rest = missing
+    var running = 0
+    var isOwnFree = true
+    let lender = tools.lender
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      while true {
+        while let number = rest.first, running < Self.maximumConnections {
+          let isBorrowed = !isOwnFree
+          if isBorrowed, lender?.tryTake() != true { break }
+          isOwnFree = false
+          rest.removeFirst()
+          running += 1
+          group.addTask {
+            defer { if isBorrowed { lender?.giveBack() } }
+            try await self.sendPart(number, sent)
+            return isBorrowed
+          }
+        }
+        guard let wasBorrowed = try await group.next() else { return }
+        running -= 1
+        if !wasBorrowed { isOwnFree = true }
+        // Nothing is in flight: the caller looks whether to go on.
+        if running == 0 { return }
+      }
+    }
+  }
 
   private func sendPart(_ number: Int, _ sent: SentBytes) async throws {
     let (plan, id) = progress.withLock { ($0.plan, $0.uploadId ?? "") }

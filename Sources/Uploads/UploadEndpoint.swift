@@ -27,7 +27,7 @@ protocol UploadEndpoint: Sendable {
 
   /// Sends bytes from `offset` on, as many as the protocol sends at once; also called once for an empty file.
   /// - Parameter progress: told how many bytes of the whole file have gone out.
-  /// - Returns: how many bytes the server has now.
+  /// - Returns: how many bytes the server has now. A failure that came after some of them says `madeProgress`.
   func append(from offset: Int64, progress: @escaping UploadProgress) async throws -> Int64
 
   /// Makes the object visible, once all is there.

@@ -66,7 +66,14 @@ struct UploadRun<Endpoint: UploadEndpoint> {
       if !isFirst, await watch.isExpiring() {
         throw Failure(.forbidden, "the upload credential is about to expire", remedy: .refreshCredential)
       }
-      let now = try await endpoint.append(from: held, progress: progress)
+      let now: Int64
+      do {
+        now = try await endpoint.append(from: held, progress: progress)
+      } catch let failure as Failure where failure.madeProgress {
+        advanced()
+        await watch.advanced()
+        throw failure
+      }
       isFirst = false
       if now > held {
         advanced()

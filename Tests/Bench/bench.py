@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`make bench`: how fast the engine starts, answers and uploads, beside programs that people know.
 
-usage: bench.py [--only rpc|upload] [--size BYTES] [--work DIR] [--output docs/benchmarks.md]
+usage: bench.py [--only rpc|upload|s3] [--size BYTES] [--work DIR] [--output docs/benchmarks.md]
 Prints a table, and with --output puts it between the marks of that page. Contenders take turns, so that a busy moment
 hits them all; figures are medians. A part whose programs are missing is left out, with a message; no figure is made up.
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import machine
 import rpc_part
+import s3_part
 import upload_part
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,6 +62,18 @@ def run(options):
                 parts.append(table(f"Upload (all files {where})", "curl -T, openssl", rows))
             finally:
                 shutil.rmtree(work, ignore_errors=True)
+    if options.only in (None, "s3"):
+        missing = s3_part.missing()
+        if missing:
+            print(f"skipped: the S3 part needs {', '.join(missing)}", file=sys.stderr)
+            parts.append(f"Multipart was not measured: {', '.join(missing)} missing.")
+        else:
+            work = work_folder(options.work, options.size)
+            try:
+                where = "in memory" if work.is_relative_to("/dev/shm") else "on disk"
+                parts.append(s3_part.measure(options.programs, work, options.size, where))
+            finally:
+                shutil.rmtree(work, ignore_errors=True)
     return "\n\n".join(parts)
 
 
@@ -74,7 +87,7 @@ def write(page, text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=("rpc", "upload"))
+    parser.add_argument("--only", choices=("rpc", "upload", "s3"))
     parser.add_argument("--size", type=int, default=1 << 30, help="bytes of the large file")
     parser.add_argument("--work", type=Path, help="folder for the upload part (default: memory if there is room)")
     parser.add_argument("--programs", type=Path, default=ROOT / ".build" / "release")

@@ -100,6 +100,42 @@ struct TaskStateMachineTests {
     #expect(bench.abandoned == [["id": "b"], "late"], "an upload that was begun while the cancel came")
   }
 
+  @Test("an upload that gives up what it had is taken back, and goes on with what it saves next")
+  func discardedUpload() throws {
+    var bench = Bench(resources: 1)
+    try bench.tell(.turnCame, .exportFinished(0, Bench.file(0)), .uploadStarted(0), .uploadSaved(0, "a"))
+    try bench.tell(.uploadDiscarded(0), .uploadSaved(0, "b"))
+    #expect(bench.abandoned == ["a"])
+    #expect(bench.task.resources[0].uploadState == "b")
+    try bench.tell(.uploadFinished(0, Bench.result(0)), .uploadDiscarded(0))
+    #expect(bench.abandoned == ["a"], "too late to mean anything")
+  }
+
+  @Test("an attempt that brought the server more does not count")
+  func progressDoesNotCount() throws {
+    for (madeProgress, expected) in [(true, 0), (false, 1)] {
+      var bench = Bench(resources: 1)
+      var failure = Failure(.unavailable, "cut", remedy: .retry, retryAfterMs: 1)
+      failure.madeProgress = madeProgress
+      try bench.tell(
+        .turnCame, .exportFinished(0, Bench.file(0)), .uploadStarted(0), .stepFailed(0, failure), .workEnded)
+      #expect(bench.task.state == .retrying)
+      #expect(bench.task.failedAttempts == expected)
+    }
+  }
+
+  @Test(
+    "whether a tag is the MD5 is said where it can be known",
+    arguments: [
+      (nil, nil), ("0123456789abcdef0123456789abcdef", true), ("0123456789ABCDEF0123456789ABCDEF", true),
+      ("ffffffffffffffffffffffffffffffff", false), ("0123456789abcdef0123456789abcdef-3", nil), ("5f-1a", nil),
+    ] as [(String?, Bool?)])
+  func etag(_ etag: String?, _ expected: Bool?) {
+    let receipt = Receipt(
+      url: "u", mime: "m", size: 1, md5: "0123456789abcdef0123456789abcdef", sha256: "s", etag: etag, name: "n")
+    #expect(receipt.etagMatchesMd5 == expected)
+  }
+
   @Test("an export that is made again begins its upload anew")
   func uploadStateOfLostExport() throws {
     var bench = Bench(resources: 1)

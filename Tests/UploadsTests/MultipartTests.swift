@@ -244,7 +244,7 @@ struct MultipartTests {
     let session = try service.session(for: fixture.task)
     _ = try await session.upload(fixture.task.resources[0], of: fixture.task) { _ in }
     #expect(try stored(fixture) == .sample(26 << 20, seed: 0))
-    #expect(lender.state.withLock { $0.taken } == 4 && lender.state.withLock { $0.out } == 0)
+    #expect(lender.state.withLock { $0.taken } > 0 && lender.state.withLock { $0.out } == 0)
   }
 }
 

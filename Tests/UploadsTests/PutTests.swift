@@ -134,6 +134,46 @@ struct PutTests {
     #expect(try server.log().map(\.method) == ["POST", "PUT", "POST", "PUT"])
   }
 
+  @Test(
+    "when a credential expires is read by the service's clock, however wrong ours is", arguments: [-40, 40] as [Int64])
+  func expiryBySkewedClock(_ minutes: Int64) async throws {
+    let fixture = try Fixture(sizes: [10, 20])
+    let real = Int64(Date().timeIntervalSince1970 * 1_000)
+    let uploads = [0, 1].map { #"{"index":\#($0),"protocol":"put","url":"\#(server.url)/s/\#($0)"}"# }
+    let body = JSONWriter.text(
+      .string(#"{"expiresAt":\#(real + 900_000),"uploads":[\#(uploads.joined(separator: ","))]}"#))
+    try server.rules(#"[{"match":"POST","times":0,"body":\#(body)}]"#)
+    let session = try fixture.service(target, now: real + minutes * 60_000).session(for: fixture.task)
+    for resource in fixture.task.resources { _ = try await session.upload(resource, of: fixture.task) { _ in } }
+    #expect(try server.log().map(\.method) == ["POST", "PUT", "PUT"])
+  }
+
+  @Test("bytes that were changed on the way are sent once more, twice means another file", arguments: [1, 2])
+  func badDigest(_ times: Int) async throws {
+    let fixture = try Fixture(sizes: [10])
+    let error = JSONWriter.text(.string("<Error><Code>BadDigest</Code></Error>"))
+    try server.rules(
+      #"[\#(issuing([0])),{"match":"PUT","times":\#(times),"status":400,"body":\#(error)}]"#)
+    let found = await failure { try await uploadAll(fixture, fixture.service(target))[0] }
+    #expect(found?.code == (times == 1 ? nil : .integrityMismatch))
+    #expect(try server.log().count { $0.method == "PUT" } == 2)
+  }
+
+  @Test(
+    "a tag that is another MD5 is other bytes, unless the storage encrypts them by a key of its own",
+    arguments: [
+      ("", FailureCode.integrityMismatch), (#","x-amz-server-side-encryption":"AES256""#, .integrityMismatch),
+      (#","x-amz-server-side-encryption":"aws:kms""#, nil),
+      (#","x-amz-server-side-encryption-customer-algorithm":"AES256""#, nil),
+    ] as [(String, FailureCode?)])
+  func otherTag(_ headers: String, _ code: FailureCode?) async throws {
+    let fixture = try Fixture(sizes: [10])
+    let tag = String(repeating: "0", count: 32)
+    try server.rules(
+      #"[\#(issuing([0])),{"match":"PUT","times":0,"headers":{"ETag":"\"\#(tag)\""\#(headers)}}]"#)
+    #expect(await failure { try await uploadAll(fixture, fixture.service(target))[0] }?.code == code)
+  }
+
   @Test("a waiter that is canceled leaves the others alone")
   func cancelOneWaiter() async throws {
     let fixture = try Fixture(sizes: [10, 20])

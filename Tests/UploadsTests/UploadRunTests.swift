@@ -152,6 +152,17 @@ struct UploadRunTests {
     #expect(memory.saved?["uploadId"] == "u1" && memory.discarded == [])
   }
 
+  @Test("what arrived before a failure is progress too")
+  func progressBeforeFailure() async {
+    for madeProgress in [true, false] {
+      let told = Told()
+      var refused = Failure(.forbidden, "expired", remedy: .refreshCredential)
+      refused.madeProgress = madeProgress
+      _ = await run(.init(appends: [.failure(refused)]), watch: UploadWatch(advanced: { told.note(1) }))
+      #expect(told.values.count == (madeProgress ? 1 : 0))
+    }
+  }
+
   @Test("a credential that is about to expire is asked about between pieces, never before the first")
   func expiring() async {
     let watch = UploadWatch(isExpiring: { true })
