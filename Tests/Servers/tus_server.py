@@ -83,6 +83,7 @@ class Uploads:
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     uploads = None
+    timeout = 3  # Seconds; a connection that is silent for so long holds no lock any more.
     expire = 86_400
 
     def log_message(self, *arguments):
