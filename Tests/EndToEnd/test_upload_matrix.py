@@ -89,7 +89,9 @@ PROTOCOLS = [
 ]
 
 
-class Matrix(StorageLine):
+class IssuingLine(StorageLine):
+    """Engine, service and storage by `self.protocol`, through `self.line`."""
+
     def setUp(self):
         super().setUp()
         tus_server = TusServer(self.folder / "tus")
@@ -126,11 +128,16 @@ class Matrix(StorageLine):
         key = f"{self.prefix}{task}.zip"
         return self.tus_server.get(key.replace("/", "-")) if self.protocol.is_tus else self.weed.get(key)
 
-    def through(self, protocol):
+    def open_line(self, protocol, *rules):
         self.protocol = protocol
-        self.line = Proxy(self.tus_server.address if protocol.is_tus else self.weed.address)
+        self.line = Proxy(self.tus_server.address if protocol.is_tus else self.weed.address, *rules)
         self.addCleanup(self.line.stop)
-        path = self.storage_config({"type": "http", "url": self.url}, retry=FAST_RETRY)
+        return self.storage_config({"type": "http", "url": self.url}, retry=FAST_RETRY)
+
+
+class Matrix(IssuingLine):
+    def through(self, protocol):
+        path = self.open_line(protocol)
         config = json.loads(path.read_text())
         config["uploads"]["stallTimeoutMs"] = 700
         path.write_text(json.dumps(config))

@@ -63,7 +63,7 @@ private final class Fetching {
   func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
 }
 
-@Suite("Sources from a URL")
+@Suite("Sources from a URL", .serialized)
 struct FetchTests {
   private let fetching: Fetching
 

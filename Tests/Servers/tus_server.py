@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """tus_server.py - a strict tus 1.0.0 server for tests, standard library only, that also misbehaves on order.
 
-It has creation, creation-with-upload, checksum (460), expiration and termination. What a broken PATCH has brought is kept
+As with tusd, one request at a time holds an upload, others are answered 423. It has creation, creation-with-upload, checksum (460), expiration and termination. What a broken PATCH has brought is kept
 in steps of `commit` bytes, unless it had a checksum: then it is all or nothing, as the specification asks. Finished files
 are read at /objects/FILENAME (of Upload-Metadata); state and files survive a kill in --dir.
 
@@ -83,7 +83,6 @@ class Uploads:
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     uploads = None
-    timeout = 3  # Seconds; a connection that is silent for so long holds no lock any more.
     expire = 86_400
 
     def log_message(self, *arguments):
@@ -103,6 +102,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def pieces(self):
         left = int(self.headers.get("Content-Length") or 0)
+        # A body that is silent for so long holds no lock any more; a connection that is kept may be.
+        self.connection.settimeout(3 if left else None)
         while left:
             piece = self.rfile.read1(min(left, 256 << 10))
             if not piece:
@@ -110,6 +111,7 @@ class Handler(BaseHTTPRequestHandler):
             left -= len(piece)
             self.entry["bytes"] += len(piece)
             yield piece
+        self.connection.settimeout(None)
 
     def number(self, name):
         text = self.headers.get(name)
@@ -150,14 +152,12 @@ class Handler(BaseHTTPRequestHandler):
         name = self.path.removeprefix("/files/")
         if not re.fullmatch(r"[0-9a-f]{32}", name):
             raise Refusal(404)
-        if self.command == "HEAD":
-            return self.head(name)
         with GUARD:
             lock = LOCKS.setdefault(name, threading.Lock())
         if not lock.acquire(blocking=False):
             raise Refusal(423)
         try:
-            self.delete(name) if self.command == "DELETE" else self.patch(name)
+            {"HEAD": self.head, "DELETE": self.delete}.get(self.command, self.patch)(name)
         finally:
             lock.release()
 

@@ -10,7 +10,7 @@ import Testing
 @testable import Uploads
 
 /// The same uploads against tus servers of other people, behind a proxy that breaks them.
-@Suite("Uploads by tus to real servers", .timeLimit(.minutes(2)))
+@Suite("Uploads by tus to real servers", .serialized)
 struct TusServersTests {
   enum Kind: String, CaseIterable, CustomTestStringConvertible {
     case tuspyserver, seaweedFS

@@ -103,7 +103,7 @@ private final class MemoryBox: UploadMemory {
   }
 }
 
-@Suite("Uploads by tus")
+@Suite("Uploads by tus", .serialized)
 struct TusTests {
   @Test("a file goes up in pieces with their checksums, and the place where it is read is told")
   func whole() async throws {
