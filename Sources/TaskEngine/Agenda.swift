@@ -101,6 +101,8 @@ struct Agenda {
     return head.id
   }
 
+  static let overdueMs: Int64 = 20
+
   /// Waiting tasks whose time has come.
   func dueTasks(now: Moment) -> [SendTask.ID] {
     lanes.values.joined().filter { $0.state == .retrying && $0.restMs(at: now) <= 0 }.map(\.id)
@@ -108,7 +110,13 @@ struct Agenda {
 
   /// In how many milliseconds something has to be looked at again although nobody says anything.
   func nextDue(after now: Moment) -> Int64? {
-    lanes.values.joined().map { $0.restMs(at: now) }.filter { $0 > 0 }.min()
+    lanes.values.joined().compactMap { entry in
+      let rest = entry.restMs(at: now)
+      if rest > 0 { return rest }
+      // A queued task that is due waits for a slot or its lane. One that is retrying came due while another was woken, and
+      // nobody else will think of it.
+      return entry.state == .retrying ? Agenda.overdueMs : nil
+    }.min()
   }
 
   /// Whether anything runs, or will within `patience` milliseconds, without a user's doing.

@@ -88,11 +88,10 @@ extension Engine {
     let now = time.now()
     let rests = [agenda.nextDue(after: now), unsaved.values.min().map { $0 - now.steady }]
     let due = rests.compactMap { $0 }.min().map { now.steady + $0 } ?? .max
-    // What is due already but could not start has someone else to wake it. The two clocks tick apart.
-    guard abs(due - timerDueAt) > 2 else { return }
+    // A timer that comes too early does no harm, and one that is put off again and again would never come.
+    guard due < timerDueAt else { return }
     timer?.cancel()
     timerDueAt = due
-    guard due != .max else { return }
     let (clock, inputs) = (parts.clock, inputs)
     timer = Swift.Task {
       let rest = min(max(0, due - now.steady), Engine.longestSleepMs)
@@ -104,7 +103,7 @@ extension Engine {
   func timeCame() async {
     timerDueAt = .max
     let now = time.now()
-    for id in agenda.dueTasks(now: now) { await wake(id) }
+    for id in agenda.dueTasks(now: now) where unsaved[id] == nil { await wake(id) }
     for (id, due) in unsaved where due <= now.steady { await saveAgain(id) }
     scheduleEverything()
   }

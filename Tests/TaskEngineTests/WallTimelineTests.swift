@@ -83,6 +83,13 @@ struct AgendaTimeTests {
     }
   }
 
+  @Test("what came due while another task was woken is not forgotten; what waits for a slot is no reason to look")
+  func overdue() {
+    let now = Moment(wall: 0, steady: 5_000)
+    #expect(agenda(task(.retrying), retryAt: 4_000).nextDue(after: now) == Agenda.overdueMs)
+    #expect(agenda(task(.queued)).nextDue(after: now) == nil)
+  }
+
   @Test("an appointment is kept by the clock that people read")
   func appointment() {
     let task = task(.queued, notBefore: hour)

@@ -307,14 +307,23 @@ struct TusTests {
     let state = try #require(bench.memory.saved)
     let service = UploadService(
       config: Config(), http: HTTPClient(), exportsFolder: bench.fixture.folder.path, clock: StillClock(time: 0))
+    /// The server may hold the lock of the request that was cut for a moment longer.
+    func abandon() async throws {
+      for _ in 0..<500 {
+        do {
+          return try await service.abandon(state, destination: "d")
+        } catch let failure as Failure where failure.httpStatus == 423 { await Task.yield() }
+      }
+    }
     try bench.set(#"{"deleteStatus":503}"#)
-    await #expect(throws: Failure.self) { try await service.abandon(state, destination: "d") }
-    try await service.abandon(state, destination: "d")
+    await #expect(throws: Failure.self) { try await abandon() }
+    try await abandon()
     #expect(try FileManager.default.contentsOfDirectory(atPath: bench.files.path).filter { $0 != "objects" } == [])
-    try await service.abandon(state, destination: "d")
+    try await abandon()
     try bench.set(#"{"deleteStatus":405}"#)
-    try await service.abandon(state, destination: "d")
-    #expect(try bench.log().filter { $0.method == "DELETE" }.map(\.status) == [503, 204, 404, 405])
+    try await abandon()
+    let statuses = try bench.log().filter { $0.method == "DELETE" && $0.status != 423 }.map(\.status)
+    #expect(statuses == [503, 204, 404, 405])
   }
 }
 
