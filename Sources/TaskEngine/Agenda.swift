@@ -16,8 +16,8 @@ struct Agenda {
     /// When a waiting task is to be looked at again.
     var due: Due?
 
-    /// Milliseconds; 0 or less: at any time.
-    func restMs(at now: Moment) -> Int64 { due?.restMs(at: now) ?? 0 }
+    /// Milliseconds; 0 or less: at any time. A task that is retrying without a time waits for somebody.
+    func restMs(at now: Moment) -> Int64 { due?.restMs(at: now) ?? (state == .retrying ? .max : 0) }
   }
 
   /// A wait ends by the clock that never jumps, an appointment by the one that people read.
@@ -109,8 +109,10 @@ struct Agenda {
   }
 
   /// In how many milliseconds something has to be looked at again although nobody says anything.
-  func nextDue(after now: Moment) -> Int64? {
+  /// - Parameter ignored: tasks that somebody else is about to look at.
+  func nextDue(after now: Moment, except ignored: (SendTask.ID) -> Bool = { _ in false }) -> Int64? {
     lanes.values.joined().compactMap { entry in
+      guard entry.due != nil, !ignored(entry.id) else { return nil }
       let rest = entry.restMs(at: now)
       if rest > 0 { return rest }
       // A queued task that is due waits for a slot or its lane. One that is retrying came due while another was woken, and

@@ -86,7 +86,8 @@ extension Engine {
   private func setTimer() {
     guard !isStopping else { return }
     let now = time.now()
-    let rests = [agenda.nextDue(after: now), unsaved.values.min().map { $0 - now.steady }]
+    let next = agenda.nextDue(after: now) { held[$0] != nil || unsaved[$0] != nil }
+    let rests = [next, unsaved.values.min().map { $0 - now.steady }]
     let due = rests.compactMap { $0 }.min().map { now.steady + $0 } ?? .max
     // A timer that comes too early does no harm, and one that is put off again and again would never come.
     guard due < timerDueAt else { return }

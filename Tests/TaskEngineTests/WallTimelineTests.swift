@@ -88,6 +88,9 @@ struct AgendaTimeTests {
     let now = Moment(wall: 0, steady: 5_000)
     #expect(agenda(task(.retrying), retryAt: 4_000).nextDue(after: now) == Agenda.overdueMs)
     #expect(agenda(task(.queued)).nextDue(after: now) == nil)
+    #expect(agenda(task(.retrying), retryAt: 4_000).nextDue(after: now) { _ in true } == nil)
+    #expect(agenda(task(.retrying)).nextDue(after: now) == nil)
+    #expect(agenda(task(.retrying)).dueTasks(now: now).isEmpty)
   }
 
   @Test("an appointment is kept by the clock that people read")
