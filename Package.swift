@@ -23,7 +23,7 @@ let package = Package(
     .executableTarget(
       name: "taskcenterd",
       dependencies: [
-        "Delivery", "Exports", "HTTP", "JSON", "Platform", "SQLite", "TaskConfig", "TaskEngine", "TaskModel",
+        "Delivery", "Exports", "Fetches", "HTTP", "JSON", "Platform", "SQLite", "TaskConfig", "TaskEngine", "TaskModel",
         "TaskService", "TaskStorage", "Uploads",
       ], swiftSettings: strict),
 
@@ -44,6 +44,9 @@ let package = Package(
     .target(
       name: "Exports",
       dependencies: ["Digest", "ExportProtocol", "JSON", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
+      swiftSettings: strict),
+    .target(
+      name: "Fetches", dependencies: ["Answers", "HTTP", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
       swiftSettings: strict),
     .target(name: "LogArchive", dependencies: ["Archive", "ExportProtocol", "TaskModel"], swiftSettings: strict),
     .target(
@@ -109,6 +112,10 @@ let package = Package(
       name: "ExportsTests",
       dependencies: ["Exports", "ExportProtocol", "TaskConfig", "TaskModel", "TaskTestSupport", "taskcenter-export"],
       swiftSettings: strict),
+    .testTarget(
+      name: "FetchesTests",
+      dependencies: ["Fetches", "HTTP", "Platform", "SourceFiles", "TaskConfig", "TaskModel", "TaskTestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Platform", "TaskTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "MediaExportTests",
@@ -117,7 +124,6 @@ let package = Package(
         "taskcenter-export",
       ], swiftSettings: strict),
     .testTarget(name: "TaskConfigTests", dependencies: ["JSON", "TaskConfig"], swiftSettings: strict),
-    .testTarget(name: "TaskEngineTests", dependencies: ["TaskEngine", "TaskModel"], swiftSettings: strict),
     .target(
       name: "TaskTestSupport", dependencies: ["JSON", "TaskModel"], path: "Tests/TaskTestSupport", swiftSettings: strict
     ),
@@ -125,6 +131,8 @@ let package = Package(
       name: "UploadsTests",
       dependencies: ["HTTP", "JSON", "TaskConfig", "TaskModel", "TaskTestSupport", "Uploads"], swiftSettings: strict),
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
+    .testTarget(
+      name: "TaskEngineTests", dependencies: ["JSON", "TaskConfig", "TaskEngine", "TaskModel"], swiftSettings: strict),
     .testTarget(name: "TaskModelTests", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
     .testTarget(
       name: "TaskStorageTests", dependencies: ["JSON", "SQLite", "TaskModel", "TaskSchema", "TaskStorage"],

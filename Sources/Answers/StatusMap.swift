@@ -19,10 +19,12 @@ public enum StatusMap {
 
   /// nil for success.
   public static func failure(
-    status: Int, retryAfterMs: Int64? = nil, host: String, from answerer: Answerer
+    status: Int, retryAfterMs: Int64? = nil, origin: String? = nil, host: String, from answerer: Answerer
   ) -> Failure? {
     func failure(_ code: FailureCode, _ message: String, _ remedy: Remedy) -> Failure {
-      Failure(code, "\(host) \(message)", remedy: remedy, httpStatus: status, retryAfterMs: retryAfterMs)
+      Failure(
+        code, "\(host) \(message)", remedy: remedy, httpStatus: status, retryAfterMs: retryAfterMs,
+        heldOrigin: retryAfterMs == nil ? nil : origin)
     }
     switch status {
     case 200..<300: return nil
@@ -45,10 +47,19 @@ public enum StatusMap {
 
   /// nil for success.
   public static func failure(_ response: HTTPResponse, host: String, from answerer: Answerer) -> Failure? {
-    failure(status: response.status, retryAfterMs: response.retryAfterMs, host: host, from: answerer)
+    failure(
+      status: response.status, retryAfterMs: response.retryAfterMs, origin: response.origin, host: host, from: answerer)
+  }
+
+  private static func untrusted(_ error: HTTPError) -> Failure {
+    Failure(
+      .tlsFailed,
+      "\(error.message). Is the clock right? For a certificate authority of your own, name its PEM file in uploads.caFile",
+      remedy: .needsUser)
   }
 
   public static func failure(_ error: HTTPError) -> Failure {
+    if error.code == .tlsUntrusted { return untrusted(error) }
     let (code, remedy): (FailureCode, Remedy) =
       switch error.code {
       case .couldNotResolve, .couldNotConnect, .connectTimedOut: (.unreachable, .retry)
@@ -61,8 +72,11 @@ public enum StatusMap {
       case .badResponse: (.badAnswer, .retry)
       case .responseTooLarge: (.badAnswer, .giveUp)
       case .tooManyRedirects, .badRedirect, .badURL, .badHeader: (.rejected, .giveUp)
-      case .outOfResources: (.internalError, .retry)
+      case .outOfResources, .sinkFailed: (.internalError, .retry)
+      case .held: (.unavailable, .retry)
       }
-    return Failure(code, error.message, remedy: remedy, isOffline: error.isOffline)
+    return Failure(
+      code, error.message, remedy: remedy, retryAfterMs: error.retryAfterMs, heldOrigin: error.origin,
+      isOffline: error.isOffline, isUntried: error.code == .held)
   }
 }

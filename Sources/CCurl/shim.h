@@ -75,6 +75,7 @@ static inline CURLcode tc_curl_set_close_callback(CURL *easy, curl_closesocket_c
 
 static inline CURL *tc_curl_easy_init(void) { return TC_CURL(curl_easy_init)(); }
 static inline void tc_curl_easy_cleanup(CURL *easy) { TC_CURL(curl_easy_cleanup)(easy); }
+static inline CURLcode tc_curl_easy_unpause(CURL *easy) { return TC_CURL(curl_easy_pause)(easy, CURLPAUSE_CONT); }
 static inline const char *tc_curl_easy_strerror(CURLcode code) { return TC_CURL(curl_easy_strerror)(code); }
 static inline CURLM *tc_curl_multi_init(void) { return TC_CURL(curl_multi_init)(); }
 static inline CURLMcode tc_curl_multi_cleanup(CURLM *multi) { return TC_CURL(curl_multi_cleanup)(multi); }

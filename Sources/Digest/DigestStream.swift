@@ -1,12 +1,13 @@
 import CCrypto
 
 public enum DigestAlgorithm: Sendable, CaseIterable {
-  case md5, sha256
+  case md5, sha1, sha256
 
   /// Bytes of the digest.
   public var length: Int {
     switch self {
     case .md5: 16
+    case .sha1: 20
     case .sha256: 32
     }
   }
@@ -59,6 +60,7 @@ extension DigestAlgorithm {
   var method: OpaquePointer? {
     switch self {
     case .md5: EVP_md5()
+    case .sha1: EVP_sha1()
     case .sha256: EVP_sha256()
     }
   }

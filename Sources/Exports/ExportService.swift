@@ -14,7 +14,8 @@ public import TaskModel
 /// gets the file under a name of its own (a hard link). So every file has one owner, who removes it alone.
 public final class ExportService: Exporter {
   private let folder: String
-  private let config: Config
+  private let sourcesFolder: String
+  private let current: Mutex<Config>
   private let pool: WorkerPool
   private let index = ExportIndex()
   private let turns = ExportTurns()
@@ -28,13 +29,20 @@ public final class ExportService: Exporter {
 
   /// - Parameters:
   ///   - folder: for finished and unfinished exports; made by the caller.
+  ///   - sourcesFolder: where fetched and copied sources lie.
   ///   - program: path of `taskcenter-export`.
-  public init(folder: String, program: String, config: Config) {
+  public init(folder: String, sourcesFolder: String, program: String, config: Config) {
     self.folder = folder
-    self.config = config
+    self.sourcesFolder = sourcesFolder
+    current = Mutex(config)
     pool = WorkerPool(program: program, memoryLimit: config.exports.memoryLimit)
     planners = WorkerPool(program: program, memoryLimit: config.exports.memoryLimit)
   }
+
+  /// For exports from now on; workers keep the memory limit that they began with.
+  public func update(_ config: Config) { current.withLock { $0 = config } }
+
+  private var config: Config { current.withLock { $0 } }
 
   public func export(
     _ resource: Resource, of task: SendTask, progress: @escaping @Sendable (Double) -> Void
@@ -93,8 +101,16 @@ public final class ExportService: Exporter {
     .internalError, "the export worker answered something else than it was asked", remedy: .retry)
 
   private func open(_ resource: Resource) throws(Failure) -> SourceFile? {
-    guard case .path(let path) = resource.source else { return nil }
-    let source = try SourceFile.open(path)
+    let source: SourceFile
+    switch resource.source {
+    case .paths: return nil
+    case .path(let path): source = try SourceFile.open(path)
+    case .kept(_, let file), .url(_, let file):
+      guard let file, let stored = try? SourceFile.open("\(sourcesFolder)/\(file)") else {
+        throw Failure(.sourceMissing, "the store's own copy of \(resource.name) is gone", remedy: .needsUser)
+      }
+      source = stored
+    }
     try source.verify(against: resource.identity)
     return source
   }

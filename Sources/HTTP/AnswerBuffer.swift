@@ -21,6 +21,9 @@ struct AnswerBuffer {
     headers.append(HTTPHeader(String(line[..<colon]), String(String.UnicodeScalarView(value))))
   }
 
+  /// Of a body that goes elsewhere.
+  mutating func count(_ bytes: UnsafeRawBufferPointer) { moved += Int64(bytes.count) }
+
   /// - Returns: false where the body grows beyond `limit`.
   mutating func takeBody(_ bytes: UnsafeRawBufferPointer, limit: Int) -> Bool {
     moved += Int64(bytes.count)

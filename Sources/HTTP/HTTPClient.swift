@@ -13,17 +13,59 @@ public final class HTTPClient: Sendable {
     /// PEM file of the authorities to trust in place of the system's.
     public var caFile: String?
     public var userAgent = "taskcenter"
-    public init(caFile: String? = nil) { self.caFile = caFile }
+    /// For the files that all requests send together; 0: no limit. Bodies in memory are not slowed.
+    public var bytesPerSecond: Int64
+    public init(caFile: String? = nil, bytesPerSecond: Int64 = 0) {
+      self.caFile = caFile
+      self.bytesPerSecond = bytesPerSecond
+    }
   }
 
-  private let settings: Settings
-  private let loop = Mutex<TransferLoop?>(nil)
+  private struct State {
+    var settings: Settings
+    var loop: TransferLoop?
+  }
 
-  public init(_ settings: Settings = Settings()) { self.settings = settings }
+  private let state: Mutex<State>
+  private let holds = Mutex(HostHolds())
 
-  deinit { loop.withLock { $0?.stop() } }
+  public init(_ settings: Settings = Settings()) { state = Mutex(State(settings: settings)) }
 
-  /// Sends one request and waits for the answer; redirects 307 and 308 are followed, three at most.
+  /// For requests from now on; the rate also for those under way.
+  public func update(_ settings: Settings) {
+    state.withLock { state in
+      state.settings = settings
+      state.loop?.update(settings)
+    }
+  }
+
+  deinit { state.withLock { $0.loop?.stop() } }
+
+  // MARK: Gentleness
+
+  /// Leaves `origin` alone, as one asks by `Retry-After`: until then every request to it fails as `held`. One day at most.
+  public func hold(_ origin: String, forMs: Int64) {
+    holds.withLock { $0.hold(origin, forMs: forMs, nowMs: SystemTime.monotonicMs()) }
+  }
+
+  /// - Throws: `HTTPError` `held`.
+  private func checkHold(_ request: HTTPRequest) throws(HTTPError) {
+    guard let origin = request.origin,
+      let restMs = holds.withLock({ $0.restMs(of: origin, nowMs: SystemTime.monotonicMs()) })
+    else { return }
+    throw HTTPError(.held, "\(request.host) has asked to be left alone", retryAfterMs: restMs, origin: origin)
+  }
+
+  private func noteHold(_ request: HTTPRequest, _ response: HTTPResponse) {
+    guard HostHolds.isHold(status: response.status), let ms = response.retryAfterMs else { return }
+    // Who was asked leads there again; who answered may be asked by others.
+    for origin in Set([request.origin, response.origin].compactMap { $0 }) { hold(origin, forMs: ms) }
+  }
+
+  // MARK: Sending
+
+  /// Sends one request and waits for the answer; redirects 307 and 308 are followed, `maximumRedirects` at most. An answer
+  /// 413, 429 or 503 with `Retry-After` holds its host: requests to it fail as `held` until the time is over.
   /// - Parameter progress: told how many bytes of the body have left this machine, at most every 100 ms and once at the
   ///   end, on the client's thread: return quickly.
   /// - Throws: `HTTPError`, or `CancellationError` as soon as the Swift task is canceled.
@@ -31,20 +73,23 @@ public final class HTTPClient: Sendable {
     _ request: HTTPRequest, progress: (@Sendable (Int64) -> Void)? = nil
   ) async throws -> HTTPResponse {
     try request.check()
+    try checkHold(request)
     let loop = try runningLoop()
     let exchange = Exchange(request: request, progress: progress)
-    return try await withTaskCancellationHandler {
+    let response = try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { loop.start(exchange, continuation: $0) }
     } onCancel: {
       loop.cancel(exchange)
     }
+    noteHold(request, response)
+    return response
   }
 
   private func runningLoop() throws -> TransferLoop {
-    try loop.withLock { loop in
-      if let loop { return loop }
-      let new = try TransferLoop.launch(settings: settings)
-      loop = new
+    try state.withLock { state in
+      if let loop = state.loop { return loop }
+      let new = try TransferLoop.launch(settings: state.settings)
+      state.loop = new
       return new
     }
   }

@@ -20,6 +20,10 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     case badRedirect
     case badURL, badHeader
     case badResponse, responseTooLarge
+    /// The host has asked to be left alone for a while; nothing was sent.
+    case held
+    /// What takes the answer's body has refused it.
+    case sinkFailed
     case outOfResources
   }
 
@@ -28,11 +32,20 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
   public let message: String
   /// Whether the server can have seen the request: it had a connection and bytes of it went out.
   public let requestMayHaveArrived: Bool
+  /// Of `held`: how long still, in milliseconds.
+  public let retryAfterMs: Int64?
+  /// Of `held`: who has asked for it.
+  public let origin: String?
 
-  public init(_ code: Code, _ message: String, requestMayHaveArrived: Bool = false) {
+  public init(
+    _ code: Code, _ message: String, requestMayHaveArrived: Bool = false, retryAfterMs: Int64? = nil,
+    origin: String? = nil
+  ) {
     self.code = code
     self.message = message
     self.requestMayHaveArrived = requestMayHaveArrived
+    self.retryAfterMs = retryAfterMs
+    self.origin = origin
   }
 
   /// There was no way to the server at all.

@@ -24,8 +24,14 @@ public struct HTTPRequest: Sendable {
   public var connectTimeoutMs: Int64 = 10_000
   /// For everything; nil: no limit.
   public var totalTimeoutMs: Int64?
-  /// A longer answer is `responseTooLarge`.
+  /// A longer answer is `responseTooLarge`; does not count for a sink.
   public var maxResponseBytes = 1 << 20
+  public var maximumRedirects = 3
+  /// Whether the body may be sent again unasked where a kept connection dies under it. Not where the server keeps a part of
+  /// it and has to be asked first.
+  public var isRepeatable = true
+  /// Takes the body of a 2xx answer. With it 301, 302 and 303 are followed too, as a download may.
+  public var sink: (any HTTPSink)?
 
   public init(_ method: String, url: String, headers: [HTTPHeader] = [], body: HTTPBody = .none) {
     self.method = method
@@ -38,6 +44,8 @@ public struct HTTPRequest: Sendable {
 extension HTTPRequest {
   /// The only part of the URL that a message may hold.
   public var host: String { Origin(url)?.host ?? "the server" }
+  /// Scheme, host and port.
+  public var origin: String? { Origin(url)?.text }
 }
 
 public enum HTTPBody: Sendable {
@@ -79,12 +87,17 @@ public struct HTTPResponse: Sendable {
   public let body: [UInt8]
   /// `Retry-After`, given in seconds or as a date, in milliseconds from now.
   public let retryAfterMs: Int64?
+  /// Scheme, host and port of who answered, after redirects; nil where nobody did.
+  public let origin: String?
 
-  public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = [], retryAfterMs: Int64? = nil) {
+  public init(
+    status: Int, headers: [HTTPHeader] = [], body: [UInt8] = [], retryAfterMs: Int64? = nil, origin: String? = nil
+  ) {
     self.status = status
     self.headers = headers
     self.body = body
     self.retryAfterMs = retryAfterMs
+    self.origin = origin
   }
 
   public var isSuccess: Bool { (200..<300).contains(status) }

@@ -4,6 +4,9 @@ struct Origin: Equatable {
   let host: String
   let port: String
 
+  /// Always with the port: one origin, one text.
+  var text: String { "\(scheme)://\(host):\(port)" }
+
   /// nil where `url` has no scheme or no host.
   init?(_ url: String) {
     guard let separator = url.firstRange(of: "://") else { return nil }

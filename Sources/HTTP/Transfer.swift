@@ -14,8 +14,6 @@ final class Transfer {
     case over(HTTPError)
   }
 
-  static let maximumRedirects = 3
-
   let exchange: Exchange
   let continuation: ResponseContinuation
   let easy: UnsafeMutableRawPointer
@@ -31,13 +29,16 @@ final class Transfer {
   /// The connection stands and the request's head goes out.
   private var hasConnected = false
   private let sockets: SocketRegistry
+  private let pace: Pace
+  /// The rate limit holds the body back.
+  private(set) var isPaused = false
   private var socket: curl_socket_t?
 
   private var request: HTTPRequest { exchange.request }
 
   init?(
     _ exchange: Exchange, _ continuation: ResponseContinuation, _ settings: HTTPClient.Settings,
-    _ sockets: SocketRegistry, nowMs: Int64
+    _ sockets: SocketRegistry, _ pace: Pace, nowMs: Int64
   ) {
     guard let easy = tc_curl_easy_init() else { return nil }
     self.exchange = exchange
@@ -48,6 +49,7 @@ final class Transfer {
     watch = StallWatch(timeoutMs: exchange.request.stallTimeoutMs, nowMs: nowMs)
     startedMs = nowMs
     self.sockets = sockets
+    self.pace = pace
     lastReportMs = nowMs
     EasyOptions.apply(settings, request, to: easy)
     sockets.install(on: easy)
@@ -74,27 +76,106 @@ final class Transfer {
     watch.moved(nowMs: SystemTime.monotonicMs())
   }
 
+  // MARK: - The body, in both directions
+
+  /// Whether the rate limit counts for it: what is in memory is no media.
+  var isPaced: Bool {
+    switch request.body {
+    case .none, .data: false
+    default: true
+    }
+  }
+
+  /// - Returns: nil where the rate limit wants a pause.
+  func readBody(into target: UnsafeMutableRawBufferPointer) -> BodyReader.Piece? {
+    guard isPaced, body.handed < request.body.count else { return body.read(into: target) }
+    let granted = pace.grant(target.count)
+    guard granted > 0 else {
+      isPaused = true
+      return nil
+    }
+    let piece = body.read(into: UnsafeMutableRawBufferPointer(rebasing: target[..<granted]))
+    if case .bytes(let count) = piece { pace.spend(count) }
+    return piece
+  }
+
+  /// - Returns: false where it can't be, or must not.
+  func seekBody(to offset: Int64) -> Bool { request.isRepeatable && body.seek(to: offset) }
+
+  /// After a pause.
+  func goOn() {
+    guard isPaused else { return }
+    isPaused = false
+    tc_curl_easy_unpause(easy)
+  }
+
+  /// - Returns: false where the transfer is to end.
+  func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    do throws(HTTPError) {
+      guard try beginSink(), let sink = request.sink else {
+        return answer.takeBody(bytes, limit: request.maxResponseBytes)
+      }
+      answer.count(bytes)
+      try sink.take(bytes)
+      return true
+    } catch {
+      sinkFailure = error
+      return false
+    }
+  }
+
+  private var sinkFailure: HTTPError?
+  private var sinkHasBegun = false
+
+  /// - Returns: whether the sink takes this answer's body.
+  private func beginSink() throws(HTTPError) -> Bool {
+    let status = status
+    guard let sink = request.sink, (200..<300).contains(status) else { return false }
+    if !sinkHasBegun {
+      sinkHasBegun = true
+      try sink.begin(HTTPResponse(status: status, headers: answer.headers, origin: Origin(url)?.text))
+    }
+    return true
+  }
+
+  private var status: Int {
+    var status = 0
+    _ = tc_curl_info_long(easy, CURLINFO_RESPONSE_CODE, &status)
+    return status
+  }
+
   // MARK: - The end
 
   func outcome(of code: CURLcode) -> Result<Outcome, HTTPError> {
     // Our own callbacks ended it: they know better than libcurl why.
-    if let error = body.failure ?? answer.failure(limit: request.maxResponseBytes) { return .failure(named(error)) }
+    if let error = sinkFailure ?? body.failure ?? answer.failure(limit: request.maxResponseBytes) {
+      return .failure(named(error))
+    }
     guard code == CURLE_OK else { return .failure(CurlFailure.error(code, host: host, hasConnected: hasConnected)) }
-    var status = 0
-    _ = tc_curl_info_long(easy, CURLINFO_RESPONSE_CODE, &status)
-    if status == 307 || status == 308, let location = EasyInfo.redirectURL(easy) {
+    let status = status
+    if isRedirect(status), let location = EasyInfo.redirectURL(easy) {
       return Result { () throws(HTTPError) in try follow(to: location) }.map { .redirected }
     }
+    do throws(HTTPError) { _ = try beginSink() } catch { return .failure(named(error)) }
     let retryAfterMs = answer.hasRetryAfter ? EasyInfo.retryAfterMs(easy) : nil
     let response = HTTPResponse(
-      status: status, headers: answer.headers, body: answer.body, retryAfterMs: retryAfterMs)
+      status: status, headers: answer.headers, body: answer.body, retryAfterMs: retryAfterMs,
+      origin: Origin(url)?.text)
     return .success(.final(response))
+  }
+
+  private func isRedirect(_ status: Int) -> Bool {
+    switch status {
+    case 307, 308: true
+    case 301, 302, 303: request.sink != nil
+    default: false
+    }
   }
 
   private func follow(to location: String) throws(HTTPError) {
     redirects += 1
-    guard redirects <= Self.maximumRedirects else {
-      throw named(HTTPError(.tooManyRedirects, "more than \(Self.maximumRedirects) redirects"))
+    guard redirects <= request.maximumRedirects else {
+      throw named(HTTPError(.tooManyRedirects, "more than \(request.maximumRedirects) redirects"))
     }
     guard let old = Origin(url), let new = Origin(location), new.scheme == "https" || new.scheme == "http",
       !(old.scheme == "https" && new.scheme == "http")
@@ -102,6 +183,7 @@ final class Transfer {
     body.rewind()
     answer = AnswerBuffer()
     hasConnected = false
+    isPaused = false
     socket = nil
     watch.moved(nowMs: SystemTime.monotonicMs())
     // Once dropped the secrets stay dropped, also on the way back: compared with the first request.
@@ -123,6 +205,8 @@ final class Transfer {
     var waitMs = request.totalTimeoutMs.map { startedMs + $0 - nowMs } ?? Int64.max
     // Until then libcurl's connect timeout is in charge.
     guard hasConnected else { return .lookAgain(afterMs: waitMs) }
+    // It is we who hold it back.
+    if isPaused { watch.moved(nowMs: nowMs) }
     let queued = socket.map(SocketRegistry.unacknowledgedBytes) ?? 0
     let moved = body.handed + answer.moved
     switch watch.look(moved: moved, queued: queued, nowMs: nowMs) {

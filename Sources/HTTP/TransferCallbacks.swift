@@ -26,14 +26,15 @@ enum TransferCallbacks {
   private static let readBody: curl_read_callback = { buffer, size, count, context in
     guard let buffer, let context else { return Int(CURL_READFUNC_ABORT) }
     let target = UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
-    switch transfer(context).body.read(into: target) {
+    switch transfer(context).readBody(into: target) {
+    case nil: return Int(CURL_READFUNC_PAUSE)
     case .bytes(let count): return count
     case .failed: return Int(CURL_READFUNC_ABORT)
     }
   }
 
   private static let seekBody: curl_seek_callback = { context, offset, origin in
-    guard let context, origin == SEEK_SET, transfer(context).body.seek(to: Int64(offset)) else {
+    guard let context, origin == SEEK_SET, transfer(context).seekBody(to: Int64(offset)) else {
       return CURL_SEEKFUNC_FAIL
     }
     return CURL_SEEKFUNC_OK
@@ -48,10 +49,8 @@ enum TransferCallbacks {
   /// Any other count than the one given ends the transfer.
   private static let takeBody: curl_read_callback = { buffer, size, count, context in
     guard let buffer, let context else { return 0 }
-    let transfer = transfer(context)
     let bytes = UnsafeRawBufferPointer(start: buffer, count: size * count)
-    let fits = transfer.answer.takeBody(bytes, limit: transfer.exchange.request.maxResponseBytes)
-    return fits ? size * count : 0
+    return transfer(context).takeBody(bytes) ? size * count : 0
   }
 
   private static let noteConnected: curl_prereq_callback = { context, _, _, remotePort, localPort in

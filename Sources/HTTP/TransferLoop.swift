@@ -21,6 +21,7 @@ final class TransferLoop: Sendable {
   private enum Order: Sendable {
     case start(Exchange, ResponseContinuation)
     case cancel(Exchange)
+    case update(HTTPClient.Settings)
   }
 
   private struct Mailbox {
@@ -60,6 +61,8 @@ final class TransferLoop: Sendable {
     post(.cancel(exchange))
   }
 
+  func update(_ settings: HTTPClient.Settings) { post(.update(settings)) }
+
   /// Call last: nobody may post after it.
   func stop() {
     mailbox.withLock {
@@ -87,6 +90,7 @@ final class TransferLoop: Sendable {
         switch order {
         case .start(let exchange, let continuation): transfers.start(exchange, continuation)
         case .cancel(let exchange): transfers.cancel(exchange)
+        case .update(let settings): transfers.update(settings)
         }
       }
       // Whoever waits for an answer keeps the client alive, so nothing can be under way here.

@@ -4,7 +4,8 @@ import Platform
 /// The transfers under way. Lives on the client's thread alone.
 final class TransferSet {
   private let multi: UnsafeMutableRawPointer
-  private let settings: HTTPClient.Settings
+  private var settings: HTTPClient.Settings
+  private let pace: Pace
   private let sockets: SocketRegistry
   private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
 
@@ -12,14 +13,22 @@ final class TransferSet {
     self.multi = multi
     self.settings = settings
     self.sockets = sockets
+    pace = Pace(rate: settings.bytesPerSecond)
+  }
+
+  func update(_ settings: HTTPClient.Settings) {
+    self.settings = settings
+    pace.setRate(settings.bytesPerSecond)
   }
 
   func start(_ exchange: Exchange, _ continuation: ResponseContinuation) {
     if exchange.canceled.isRaised { return continuation.resume(throwing: CancellationError()) }
-    guard let transfer = Transfer(exchange, continuation, settings, sockets, nowMs: SystemTime.monotonicMs()) else {
+    guard let transfer = Transfer(exchange, continuation, settings, sockets, pace, nowMs: SystemTime.monotonicMs())
+    else {
       return continuation.resume(throwing: HTTPError(.outOfResources, "libcurl could not set up a transfer"))
     }
     transfers[transfer.easy] = transfer
+    if transfer.isPaced { pace.sharers += 1 }
     tc_curl_multi_add_handle(multi, transfer.easy)
   }
 
@@ -31,6 +40,7 @@ final class TransferSet {
   /// Moves what can be moved.
   /// - Returns: milliseconds until the next look, where nothing happens before.
   func perform() -> Int64 {
+    if pace.waitMs() == 0 { for transfer in transfers.values { transfer.goOn() } }
     var running: Int32 = 0
     tc_curl_multi_perform(multi, &running)
     var hasRestarted = false
@@ -60,12 +70,14 @@ final class TransferSet {
       case .over(let error): end(transfer, .failure(error))
       }
     }
+    if transfers.values.contains(where: \.isPaused) { waitMs = min(waitMs, max(1, pace.waitMs())) }
     return waitMs
   }
 
   /// The one place where a continuation is resumed after its start.
   private func end(_ transfer: Transfer, _ result: Result<HTTPResponse, any Error>) {
-    transfers[transfer.easy] = nil
+    guard transfers.removeValue(forKey: transfer.easy) != nil else { return }
+    if transfer.isPaced { pace.sharers -= 1 }
     tc_curl_multi_remove_handle(multi, transfer.easy)
     if case .success = result { transfer.reportAllSent() }
     transfer.continuation.resume(with: result)

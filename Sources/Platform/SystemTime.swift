@@ -4,6 +4,8 @@ import Glibc
 public enum SystemTime {
   /// Milliseconds of a clock that never jumps; only differences mean anything.
   public static func monotonicMs() -> Int64 { read(CLOCK_MONOTONIC) }
+  /// The same, but it goes on while the machine sleeps.
+  public static func steadyMs() -> Int64 { read(CLOCK_BOOTTIME) }
   /// Milliseconds since 1970.
   public static func wallMs() -> Int64 { read(CLOCK_REALTIME) }
 

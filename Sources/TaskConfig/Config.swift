@@ -5,6 +5,7 @@ public import TaskModel
 public struct Config: Sendable, Hashable {
   public var uploads = Uploads()
   public var exports = Exports()
+  public var sources = Sources()
   public var retry = RetryPolicy()
   public var retention = Retention()
   public var kinds = Kinds()
@@ -24,6 +25,14 @@ public struct Config: Sendable, Hashable {
     public var partSize: Int64 = 8_388_608
     /// PEM file of the authorities to trust in place of the system's.
     public var caFile: String?
+    /// For all uploads together; 0: no limit.
+    public var bytesPerSecond: Int64 = 0
+    public init() {}
+  }
+
+  public struct Sources: Sendable, Hashable {
+    /// The largest file that is fetched from a URL.
+    public var maxBytes: Int64 = 4_294_967_296
     public init() {}
   }
 

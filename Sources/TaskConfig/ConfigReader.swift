@@ -28,6 +28,7 @@ private struct Reader {
     var fields = try root.object()
     if let reader = fields.optional("uploads") { try uploads(reader) }
     if let reader = fields.optional("exports") { try exports(reader) }
+    if let reader = fields.optional("sources") { try sources(reader) }
     if let reader = fields.optional("retry") { try retry(reader) }
     if let reader = fields.optional("retention") { try retention(reader) }
     if let reader = fields.optional("kinds") { try kinds(reader) }
@@ -44,6 +45,7 @@ private struct Reader {
     try fields.set(&config.uploads.partSize, "partSize", in: 65_536...5_368_709_120)
     try fields.set(&config.uploads.stallTimeoutMs, "stallTimeoutMs", in: Reader.duration)
     try fields.set(&config.uploads.connectTimeoutMs, "connectTimeoutMs", in: Reader.duration)
+    try fields.set(&config.uploads.bytesPerSecond, "bytesPerSecond", in: 0...Int64.max)
     if let file = fields.optional("caFile"), file.value != .null { config.uploads.caFile = try expand(file) }
     try fields.finish()
   }
@@ -53,6 +55,12 @@ private struct Reader {
     try fields.set(&config.exports.slots, "slots", in: 1...100)
     try fields.set(&config.exports.memoryLimit, "memoryLimit", in: 268_435_456...1_099_511_627_776)
     try fields.set(&config.exports.timeoutMs, "timeoutMs", in: Reader.duration)
+    try fields.finish()
+  }
+
+  private mutating func sources(_ reader: JSONReader) throws(JSONShapeError) {
+    var fields = try reader.object()
+    try fields.set(&config.sources.maxBytes, "maxBytes", in: 1...Int64.max)
     try fields.finish()
   }
 

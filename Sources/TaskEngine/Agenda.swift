@@ -14,11 +14,27 @@ struct Agenda {
     var state: TaskState
     var isReady: Bool
     /// When a waiting task is to be looked at again.
-    var dueAt: Int64?
+    var due: Due?
+
+    /// Milliseconds; 0 or less: at any time. A task that is retrying without a time waits for somebody.
+    func restMs(at now: Moment) -> Int64 { due?.restMs(at: now) ?? (state == .retrying ? .max : 0) }
+  }
+
+  /// A wait ends by the clock that never jumps, an appointment by the one that people read.
+  private enum Due {
+    case steady(Int64)
+    case wall(Int64)
+
+    func restMs(at now: Moment) -> Int64 {
+      switch self {
+      case .steady(let time): time - now.steady
+      case .wall(let time): time - now.wall
+      }
+    }
   }
 
   /// Tasks of one lane that may work at once.
-  let window: Int
+  var window: Int
   private var lanes: [LaneID: [Entry]] = [:]
   private var laneOf: [SendTask.ID: LaneID] = [:]
 
@@ -28,13 +44,15 @@ struct Agenda {
   var knownLanes: [LaneID] { Array(lanes.keys) }
 
   /// Takes over where a task stands now.
-  mutating func update(_ task: SendTask) {
+  /// - Parameter retryAt: on the steady clock, of a task that is retrying.
+  mutating func update(_ task: SendTask, retryAt: Int64?) {
     guard !task.state.isFinal else { return remove(task.id) }
     let lane = task.laneID
     laneOf[task.id] = lane
     let entry = Entry(
       sequence: task.sequence, id: task.id, state: task.state,
-      isReady: task.state == .uploading && task.waitingFor == .lane, dueAt: Agenda.dueAt(task))
+      isReady: task.state == .uploading && task.waitingFor == .lane,
+      due: Agenda.due(task, retryAt))
     var entries = lanes[lane] ?? []
     if let index = entries.firstIndex(where: { $0.id == task.id }) {
       entries[index] = entry
@@ -54,10 +72,10 @@ struct Agenda {
 
   func lane(of id: SendTask.ID) -> LaneID? { laneOf[id] }
 
-  private static func dueAt(_ task: SendTask) -> Int64? {
+  private static func due(_ task: SendTask, _ retryAt: Int64?) -> Due? {
     switch task.state {
-    case .retrying: task.nextAttemptAt
-    case .queued: task.notBefore
+    case .retrying: retryAt.map { .steady($0) }
+    case .queued: task.notBefore.map { .wall($0) }
     default: nil
     }
   }
@@ -65,11 +83,11 @@ struct Agenda {
   // MARK: Questions
 
   /// Tasks of `lane` whose work may begin.
-  func turns(in lane: LaneID, now: Int64) -> [SendTask.ID] {
+  func turns(in lane: LaneID, now: Moment) -> [SendTask.ID] {
     let entries = lanes[lane] ?? []
     var free = window - entries.count { ($0.state == .exporting || $0.state == .uploading) && !$0.isReady }
     var turns: [SendTask.ID] = []
-    for entry in entries where entry.state == .queued && (entry.dueAt ?? 0) <= now {
+    for entry in entries where entry.state == .queued && entry.restMs(at: now) <= 0 {
       guard free > 0 else { break }
       turns.append(entry.id)
       free -= 1
@@ -83,38 +101,40 @@ struct Agenda {
     return head.id
   }
 
+  static let overdueMs: Int64 = 20
+
   /// Waiting tasks whose time has come.
-  func dueTasks(now: Int64) -> [SendTask.ID] {
-    lanes.values.joined().filter { $0.state == .retrying && ($0.dueAt ?? .max) <= now }.map(\.id)
+  func dueTasks(now: Moment) -> [SendTask.ID] {
+    lanes.values.joined().filter { $0.state == .retrying && $0.restMs(at: now) <= 0 }.map(\.id)
   }
 
-  /// When something has to be looked at again although nobody says anything. May be past: a wait can be over before
-  /// anybody got round to setting a timer for it, and nobody else would wake that task.
+  /// In how many milliseconds something has to be looked at again although nobody says anything.
   /// - Parameter ignored: tasks that somebody else is about to look at.
-  func nextDue(now: Int64, except ignored: (SendTask.ID) -> Bool) -> Int64? {
+  func nextDue(after now: Moment, except ignored: (SendTask.ID) -> Bool = { _ in false }) -> Int64? {
     lanes.values.joined().compactMap { entry in
-      guard let dueAt = entry.dueAt, !ignored(entry.id) else { return nil }
-      // A queued task that is due has its turn as soon as its lane is scheduled.
-      return entry.state == .retrying || dueAt > now ? dueAt : nil
+      guard entry.due != nil, !ignored(entry.id) else { return nil }
+      let rest = entry.restMs(at: now)
+      if rest > 0 { return rest }
+      // A queued task that is due waits for a slot or its lane. One that is retrying came due while another was woken, and
+      // nobody else will think of it.
+      return entry.state == .retrying ? Agenda.overdueMs : nil
     }.min()
   }
 
   /// Whether anything runs, or will within `patience` milliseconds, without a user's doing.
-  func isBusy(now: Int64, patience: Int64) -> Bool {
+  func isBusy(now: Moment, patience: Int64) -> Bool {
     lanes.values.joined().contains { entry in
       switch entry.state {
       case .exporting, .uploading, .delivering: !entry.isReady || isDeliverable(entry.id, now: now, patience: patience)
-      case .queued: (entry.dueAt ?? 0) <= now + patience
-      // Without a time it waits for a front end, who is then here to keep the engine.
-      case .retrying: (entry.dueAt ?? .max) <= now + patience
+      case .queued, .retrying: entry.restMs(at: now) <= patience
       case .draft, .paused, .sent, .failed, .canceled: false
       }
     }
   }
 
   /// A task that is ready waits only as long as the head of its lane does.
-  private func isDeliverable(_ id: SendTask.ID, now: Int64, patience: Int64) -> Bool {
+  private func isDeliverable(_ id: SendTask.ID, now: Moment, patience: Int64) -> Bool {
     guard let lane = laneOf[id], let head = lanes[lane]?.first(where: { $0.state.holdsLane }) else { return false }
-    return head.id == id || (head.dueAt ?? 0) <= now + patience
+    return head.id == id || head.restMs(at: now) <= patience
   }
 }

@@ -94,7 +94,7 @@ extension Engine {
         try transaction.delete(task)
         return task
       }
-      removeExports(of: removed)
+      removeFiles(of: removed)
     }
   }
 
@@ -116,7 +116,8 @@ extension Engine {
 
   private func finish(_ event: TaskEvent, _ id: SendTask.ID) async throws -> SendTask {
     let outcome = try await ledger.apply(event, to: id)
-    for case .removeExport(let file) in outcome.actions { parts.exporter.remove(file) }
+    runner.removeFiles(outcome.actions)
+    if outcome.task.state == .canceled { parts.sources.forget(outcome.task) }
     return outcome.task
   }
 

@@ -7,7 +7,7 @@ extension Engine {
   ///   `CancellationError`.
   public func plan(_ submission: Submission) async throws -> [PlannedExport] {
     guard !isStopping else { throw EngineError.shuttingDown }
-    let task = try makeTask(submission, try await SourceInspection.inspect(submission))
+    let task = try makeTask(submission, try await SourceInspection.inspect(inPlace(submission), keeper: parts.sources))
     var plans: [PlannedExport] = []
     for resource in task.resources where !resource.role.isDerived {
       do {
@@ -19,6 +19,21 @@ extension Engine {
     return plans
   }
 
+  /// A plan copies nothing and fetches nothing.
+  private func inPlace(_ submission: Submission) throws(EngineError) -> Submission {
+    var submission = submission
+    for (index, draft) in submission.resources.enumerated() {
+      switch draft.source {
+      case .path, .paths: break
+      case .kept(let path, _): submission.resources[index].source = .path(path)
+      case .url:
+        throw .invalidSubmission(
+          pointer: "/resources/\(index)/source/url", message: "what lies at a URL is known when it is fetched")
+      }
+    }
+    return submission
+  }
+
   /// Away from the engine's own executor, which goes on meanwhile.
   private nonisolated func plan(_ resource: Resource, of task: SendTask) async throws -> PlannedExport {
     try await planSlots.withSlot(for: task) { try await parts.exporter.plan(resource, of: task) }
@@ -26,7 +41,7 @@ extension Engine {
 
   private static func pointer(to resource: Resource) -> String {
     switch resource.source {
-    case .path: "/resources/\(resource.index)/source/path"
+    case .path, .kept, .url: "/resources/\(resource.index)/source/path"
     case .paths: "/resources/\(resource.index)/source/paths"
     }
   }

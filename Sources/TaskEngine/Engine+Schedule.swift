@@ -9,11 +9,16 @@ extension Engine {
     for change in changes {
       guard let task = change.task else { continue }
       lanes.insert(task.laneID)
-      if change.isDeletion { agenda.remove(task.id) } else { agenda.update(task) }
+      if change.isDeletion { agenda.remove(task.id) } else { note(task) }
     }
     for lane in lanes { schedule(lane) }
     setTimer()
     tellIfIdle()
+  }
+
+  func note(_ task: SendTask) {
+    let retryAt = task.nextAttemptAt.map { time.end(ofWaitUntil: $0, decidedAt: task.updatedAt) }
+    agenda.update(task, retryAt: retryAt)
   }
 
   func scheduleEverything() {
@@ -24,7 +29,7 @@ extension Engine {
 
   private func schedule(_ lane: LaneID) {
     guard !isStopping else { return }
-    for id in agenda.turns(in: lane, now: parts.clock.now()) { start(id) { try await $0.work(id) } }
+    for id in agenda.turns(in: lane, now: time.now()) { start(id) { try await $0.work(id) } }
     if let id = agenda.delivery(in: lane) { start(id) { try await $0.deliver(id) } }
   }
 
@@ -47,7 +52,7 @@ extension Engine {
   /// Comes after every change that the runner has committed, so the agenda is up to date about this task.
   func runnerEnded(_ id: SendTask.ID, saved: Bool) {
     running[id] = nil
-    if !saved { unsaved[id] = parts.clock.now() + parts.config.retry.networkProbeMs }
+    if !saved { unsaved[id] = nextSave }
     if let lane = agenda.lane(of: id) { schedule(lane) }
     setTimer()
     tellIfIdle()
@@ -74,27 +79,34 @@ extension Engine {
 
   // MARK: Time
 
+  private var nextSave: Int64 { time.now().steady + settings.retry.networkProbeMs }
+
+  /// An appointment is kept also where the clock is set forward to it: nobody tells, so it is looked at so often.
+  private static let longestSleepMs: Int64 = 60_000
+
   private func setTimer() {
     guard !isStopping else { return }
-    let now = parts.clock.now()
-    let next = agenda.nextDue(now: now) { held[$0] != nil || unsaved[$0] != nil }
-    let due = [next, unsaved.values.min()].compactMap { $0 }.min() ?? .max
-    guard due != timerDueAt else { return }
+    let now = time.now()
+    let next = agenda.nextDue(after: now) { held[$0] != nil || unsaved[$0] != nil }
+    let rests = [next, unsaved.values.min().map { $0 - now.steady }]
+    let due = rests.compactMap { $0 }.min().map { now.steady + $0 } ?? .max
+    // A timer that comes too early does no harm, and one that is put off again and again would never come.
+    guard due < timerDueAt else { return }
     timer?.cancel()
     timerDueAt = due
-    guard due != .max else { return }
     let (clock, inputs) = (parts.clock, inputs)
     timer = Swift.Task {
-      guard (try? await clock.sleep(milliseconds: max(0, due - now))) != nil else { return }
+      let rest = min(max(0, due - now.steady), Engine.longestSleepMs)
+      guard (try? await clock.sleep(milliseconds: rest)) != nil else { return }
       inputs.yield(.timeCame)
     }
   }
 
   func timeCame() async {
     timerDueAt = .max
-    let now = parts.clock.now()
-    for id in agenda.dueTasks(now: now) { await wake(id) }
-    for (id, due) in unsaved where due <= now { await saveAgain(id) }
+    let now = time.now()
+    for id in agenda.dueTasks(now: now) where unsaved[id] == nil { await wake(id) }
+    for (id, due) in unsaved where due <= now.steady { await saveAgain(id) }
     scheduleEverything()
   }
 
@@ -115,7 +127,7 @@ extension Engine {
 
   private func giveUpSaving(_ id: SendTask.ID, _ error: any Error) {
     parts.log(.error, "task \(id): its state could not be saved: \(error)")
-    unsaved[id] = parts.clock.now() + parts.config.retry.networkProbeMs
+    unsaved[id] = nextSave
   }
 
   // MARK: Progress
@@ -136,7 +148,7 @@ extension Engine {
 
   private func publishReports() {
     let reports = progress.takeReports()
-    if !reports.isEmpty { hub.publish(reports, now: parts.clock.now()) }
+    if !reports.isEmpty { hub.publish(reports, now: time.now().steady) }
   }
 
   // MARK: Idleness
@@ -145,7 +157,7 @@ extension Engine {
   static let lingerPatienceMs: Int64 = 60_000
 
   public var isIdle: Bool {
-    running.isEmpty && !agenda.isBusy(now: parts.clock.now(), patience: Engine.lingerPatienceMs)
+    running.isEmpty && !agenda.isBusy(now: time.now(), patience: Engine.lingerPatienceMs)
   }
 
   /// Calls back, once, when nothing runs and nothing is about to.

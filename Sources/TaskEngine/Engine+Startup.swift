@@ -11,7 +11,7 @@ extension Engine {
   public func start() async throws {
     let found = store.inventory
     parts.exporter.sweep(keeping: found.exportFiles)
-    for task in found.unfinished { agenda.update(task) }
+    for task in found.unfinished { note(task) }
     let orphans = found.unfinished.filter { $0.state.isRunning }
     for task in orphans {
       do {
@@ -42,7 +42,7 @@ extension Engine {
 
   /// Forgets what ended long ago.
   private func pruneFinished() async {
-    let age = Int64(parts.config.retention.finishedDays) * 86_400_000
+    let age = Int64(settings.config.retention.finishedDays) * 86_400_000
     let limit = parts.clock.now() - age
     do {
       while !isStopping {
@@ -51,16 +51,18 @@ extension Engine {
         try await store.write { transaction in
           for task in old { try transaction.delete(task) }
         }
-        for task in old { removeExports(of: task) }
+        for task in old { removeFiles(of: task) }
       }
     } catch {
       parts.log(.warning, "could not prune finished tasks: \(error)")
     }
   }
 
-  func removeExports(of task: SendTask) {
+  func removeFiles(of task: SendTask) {
+    parts.sources.forget(task)
     for resource in task.resources {
       if let file = resource.export, !file.isRemoved { parts.exporter.remove(file) }
+      if let file = resource.source.file { parts.sources.remove(file) }
     }
   }
 }

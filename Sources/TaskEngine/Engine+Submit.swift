@@ -14,7 +14,7 @@ extension Engine {
 
   /// A submit that has its place in the order of submits.
   public struct PendingSubmit: Sendable {
-    fileprivate enum Source { case known(Submitted), writing(PendingWrite<Inserted>, Engine) }
+    fileprivate enum Source { case known(Submitted), writing(PendingWrite<Inserted>, Writing) }
     fileprivate let source: Source
 
     /// Returns when the task is durable.
@@ -22,12 +22,25 @@ extension Engine {
     public func value() async throws -> Submitted {
       switch source {
       case .known(let submitted): return submitted
-      case .writing(let write, let engine):
-        let inserted = try await write.value()
-        for id in inserted.replaced { _ = try? await engine.cancel(id) }
+      case .writing(let write, let writing):
+        let inserted: Inserted
+        do {
+          inserted = try await write.value()
+        } catch {
+          writing.engine.removeCopies(writing.files)
+          throw error
+        }
+        if !inserted.submitted.created { writing.engine.removeCopies(writing.files) }
+        for id in inserted.replaced { _ = try? await writing.engine.cancel(id) }
         return inserted.submitted
       }
     }
+  }
+
+  fileprivate struct Writing: Sendable {
+    let engine: Engine
+    /// Private copies that were made for it.
+    let files: [String]
   }
 
   fileprivate struct Inserted: Sendable {
@@ -43,8 +56,20 @@ extension Engine {
     let content = submission.content
     // Before the sources are looked at: a repeat is answered also when they are gone.
     if let known = try await knownSubmission(submission, content) { return PendingSubmit(source: .known(known)) }
-    let task = try makeTask(submission, try await SourceInspection.inspect(submission))
-    return PendingSubmit(source: .writing(insert(task, content: content), self))
+    let sources = try await SourceInspection.inspect(submission, keeper: parts.sources)
+    do {
+      let task = try makeTask(submission, sources)
+      return PendingSubmit(
+        source: .writing(insert(task, content: content), Writing(engine: self, files: sources.copies)))
+    } catch {
+      removeCopies(sources.copies)
+      throw error
+    }
+  }
+
+  /// Private copies that no task has come to own.
+  fileprivate nonisolated func removeCopies(_ files: [String]) {
+    for file in files { parts.sources.remove(file) }
   }
 
   private func knownSubmission(_ submission: Submission, _ content: String) async throws -> Submitted? {
@@ -72,11 +97,11 @@ extension Engine {
   /// What a submission becomes, if it is of a shape that its kind has.
   /// - Throws: `EngineError`.
   func makeTask(_ submission: Submission, _ sources: SourceInspection) throws -> SendTask {
-    let roles = try KindRules(kinds: parts.config.kinds).roles(of: sources.submission, types: sources.types)
+    let roles = try KindRules(kinds: settings.config.kinds).roles(of: sources.submission, types: sources.types)
     let submitted = sources.submission.resources.enumerated().map { index, draft in
       Resource(
         index: index, role: roles[index], source: draft.source, name: sources.name(of: index),
-        sourceMime: sources.types[index].mime, identity: sources.identities[index])
+        sourceMime: (sources.types[index] ?? .unknown).mime, identity: sources.identities[index])
     }
     let resources = submitted + (try Derivation.derived(from: submitted, sources.submission.resources))
     let now = parts.clock.now()
@@ -93,7 +118,7 @@ extension Engine {
 
   /// The named destination, or the account's, or `default`'s.
   private func destination(of submission: Submission) throws -> String {
-    let config = parts.config
+    let config = settings.config
     if let name = submission.destination {
       guard config.destinations[name] != nil else {
         let known = config.destinations.keys.sorted().joined(separator: ", ")

@@ -10,17 +10,19 @@ public actor Engine {
   public struct Parts: Sendable {
     public var config: Config
     public var exporter: any Exporter
+    public var sources: any SourceKeeper
     public var uploader: any Uploader
     public var deliverer: any Deliverer
     public var clock: any Clock
     public var log: Log
 
     public init(
-      config: Config, exporter: any Exporter, uploader: any Uploader, deliverer: any Deliverer, clock: any Clock,
-      log: Log
+      config: Config, exporter: any Exporter, sources: any SourceKeeper, uploader: any Uploader,
+      deliverer: any Deliverer, clock: any Clock, log: Log
     ) {
       self.config = config
       self.exporter = exporter
+      self.sources = sources
       self.uploader = uploader
       self.deliverer = deliverer
       self.clock = clock
@@ -28,7 +30,9 @@ public actor Engine {
     }
   }
 
-  let parts: Parts
+  nonisolated let parts: Parts
+  nonisolated let settings: EngineSettings
+  nonisolated let time: EngineTime
   let store: TaskStore
   let ledger: TaskLedger
   let runner: TaskRunner
@@ -48,7 +52,7 @@ public actor Engine {
   var running: [SendTask.ID: Swift.Task<Void, Never>] = [:]
   /// Tasks that a command is just dealing with: nothing of them is started.
   var held: [SendTask.ID: Int] = [:]
-  /// Tasks of which a state could not be saved; when to try again.
+  /// Tasks of which a state could not be saved; when to try again, on the steady clock.
   var unsaved: [SendTask.ID: Int64] = [:]
   var timer: Swift.Task<Void, Never>?
   var timerDueAt: Int64 = .max
@@ -74,6 +78,8 @@ public actor Engine {
     let exportSlots = Slots(limit: parts.config.exports.slots)
     let status = StatusBoard(uploadSlots: uploadSlots, exportSlots: exportSlots)
     let clock = parts.clock
+    settings = EngineSettings(parts.config)
+    time = EngineTime(clock)
     store = try TaskStore(path: storePath, clock: { clock.now() }) { changes in
       for change in changes {
         if let task = change.task { progress.update(task, isDeletion: change.isDeletion) }
@@ -83,13 +89,17 @@ public actor Engine {
       inputs.yield(.committed(changes))
     }
     status.begin(with: store.inventory.counts)
+    // Before anybody can submit: what is copied from now on belongs to a task to come.
+    parts.sources.sweep(
+      keeping: store.inventory.sourceFiles, tasks: Set(store.inventory.unfinished.map(\.id)))
     reaper = UploadReaper(
       store: store, uploader: parts.uploader, clock: clock, backoff: parts.config.retry.backoff, log: parts.log)
     ledger = TaskLedger(
-      store: store, policy: parts.config.retry, clock: clock, reaper: reaper, progress: progress)
+      store: store, settings: settings, time: time, reaper: reaper, progress: progress)
     runner = TaskRunner(
-      ledger: ledger, exporter: parts.exporter, uploader: parts.uploader, deliverer: parts.deliverer,
-      exportSlots: exportSlots, uploadSlots: uploadSlots, progress: progress)
+      ledger: ledger, exporter: parts.exporter, sources: parts.sources, uploader: parts.uploader,
+      deliverer: parts.deliverer, exportSlots: exportSlots, uploadSlots: uploadSlots,
+      fetchSlots: Slots(limit: TaskRunner.fetchesAtOnce), progress: progress)
     self.parts = parts
     slotLender = uploadSlots
     self.hub = hub

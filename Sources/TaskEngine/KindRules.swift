@@ -10,19 +10,21 @@ struct KindRules {
   /// - Parameter types: of the submission's resources, in order.
   /// - Returns: the role of each resource.
   /// - Throws: `EngineError.invalidSubmission` or `.invalidSource`, naming the place.
-  func roles(of submission: Submission, types: [MediaType]) throws(EngineError) -> [ResourceRole] {
+  func roles(of submission: Submission, types: [MediaType?]) throws(EngineError) -> [ResourceRole] {
     let hasAudio = zip(submission.resources, types).contains {
-      $0.role == .audio || $0.role == nil && $1.family == .audio
+      $0.role == .audio || $0.role == nil && $1?.family == .audio
     }
     var roles: [ResourceRole] = []
     for (index, (resource, type)) in zip(submission.resources, types).enumerated() {
       if let role = resource.role, role.isDerived {
         throw invalid("/resources/\(index)/role", "a \(role.rawValue) is asked for with export.derive of its source")
       }
-      let role =
-        if let named = resource.role { named } else {
-          try inferredRole(submission.kind, type, beside: hasAudio, at: index)
-        }
+      let role: ResourceRole
+      switch (resource.role, type) {
+      case (let named?, _): role = named
+      case (nil, let type?): role = try inferredRole(submission.kind, type, beside: hasAudio, at: index)
+      case (nil, nil): role = try onlyRole(submission.kind, at: index)
+      }
       try check(type, fits: role, in: submission.kind, at: index)
       roles.append(role)
     }
@@ -31,6 +33,18 @@ struct KindRules {
       throw invalid("/minResources", "must be 1 to \(roles.count), the number of resources")
     }
     return roles
+  }
+
+  /// Of what has not been seen yet.
+  private func onlyRole(_ kind: TaskKind, at index: Int) throws(EngineError) -> ResourceRole {
+    switch kind {
+    case .avatar: return .image
+    case .chatVideo: return .video
+    case .log: return .archive
+    case .feedPost, .message:
+      let allowed = allowedRoles(kind).map(\.rawValue).joined(separator: ", ")
+      throw invalid("/resources/\(index)/role", "is needed with a URL: a \(kind.rawValue) takes \(allowed)")
+    }
   }
 
   private func inferredRole(
@@ -52,19 +66,9 @@ struct KindRules {
   }
 
   private func check(
-    _ type: MediaType, fits role: ResourceRole, in kind: TaskKind, at index: Int
+    _ type: MediaType?, fits role: ResourceRole, in kind: TaskKind, at index: Int
   ) throws(EngineError) {
-    let fits =
-      switch role {
-      case .image, .cover: type.family == .image
-      // Made by the engine, never submitted.
-      case .poster, .thumbnail: false
-      case .video: type.family == .video || type.canMove
-      // An MP4 may hold sound alone; the worker finds out.
-      case .audio: type.family == .audio || type.family == .video
-      case .archive: true
-      }
-    guard fits else {
+    if let type, !type.fits(role) {
       throw .invalidSource(
         Failure(.unsupported, "is no \(role.rawValue) (found \(type.mime) by its bytes)", remedy: .needsUser),
         pointer: source(index))

@@ -20,6 +20,9 @@ struct SlotQueue {
 
   init(limit: Int) { self.limit = max(1, limit) }
 
+  /// Slots that are out are not called back.
+  mutating func setLimit(_ limit: Int) { self.limit = max(1, limit) }
+
   mutating func enqueue(_ waiting: Waiting) { self.waiting.append(waiting) }
 
   /// - Returns: whether it was still waiting.

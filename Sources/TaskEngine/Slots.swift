@@ -17,6 +17,11 @@ final class Slots: SlotLender {
 
   var usage: (used: Int, limit: Int) { state.withLock { ($0.queue.used, $0.queue.limit) } }
 
+  func setLimit(_ limit: Int) {
+    state.withLock { $0.queue.setLimit(limit) }
+    admit()
+  }
+
   /// Waits for a slot, runs `body` with it, gives it back.
   /// - Throws: `CancellationError` if the Swift task is canceled while waiting; what `body` throws.
   func withSlot<T: Sendable>(for task: SendTask, _ body: () async throws -> T) async throws -> T {

@@ -7,28 +7,60 @@ import TaskModel
 struct SourceInspection: Sendable {
   /// As submitted, but with everything of a `log` in one archive.
   let submission: Submission
-  let types: [MediaType]
+  /// Nil for what has not been fetched yet.
+  let types: [MediaType?]
   let identities: [SourceIdentity?]
+  /// Files of the store that were made for it.
+  var copies: [String] { submission.resources.compactMap(\.source.file) }
+
+  private struct Found {
+    var source: Source
+    var type: MediaType?
+    var identity: SourceIdentity?
+  }
 
   private static let queue = DispatchQueue(label: "taskcenter.sources")
 
   /// Looks at the files away from the engine's threads: a network mount may take its time.
   /// - Throws: `EngineError.invalidSource` or `.invalidSubmission`, naming the place.
-  static func inspect(_ submission: Submission) async throws -> SourceInspection {
-    try await Blocking.run(on: queue) { _ in
-      let found = try submission.resources.enumerated().map { index, draft in
+  static func inspect(_ submission: Submission, keeper: any SourceKeeper) async throws -> SourceInspection {
+    let found = try await Blocking.run(on: queue) { _ in
+      try submission.resources.enumerated().map { index, draft in
         try look(at: draft.source, index: index, isArchive: submission.kind == .log)
       }
-      guard submission.kind == .log, !submission.resources.isEmpty else {
-        return SourceInspection(
-          submission: submission, types: found.map(\.type), identities: found.map(\.identity))
+    }
+    if submission.kind == .log, !submission.resources.isEmpty { return archive(submission) }
+    return try await copied(
+      SourceInspection(submission: submission, types: found.map(\.type), identities: found.map(\.identity)), keeper)
+  }
+
+  /// With a private copy of every file that is to be kept. Made last: nothing is copied for a submit that is refused.
+  private static func copied(
+    _ inspection: SourceInspection, _ keeper: any SourceKeeper
+  ) async throws -> SourceInspection {
+    var submission = inspection.submission
+    var identities = inspection.identities
+    do {
+      for (index, draft) in submission.resources.enumerated() {
+        guard case .kept(let path, _) = draft.source else { continue }
+        do {
+          let copy = try await keeper.copy(path)
+          submission.resources[index].source = copy.source
+          identities[index] = copy.identity
+        } catch let failure as Failure {
+          throw EngineError.invalidSource(failure, pointer: "/resources/\(index)/source/path")
+        }
       }
-      return archive(submission)
+      return SourceInspection(submission: submission, types: inspection.types, identities: identities)
+    } catch {
+      for file in submission.resources.compactMap(\.source.file) { keeper.remove(file) }
+      throw error
     }
   }
 
   func name(of index: Int) -> String {
     let draft = submission.resources[index]
+    if case .url(let url, _) = draft.source { return FileName.safe(draft.name ?? SourceURL.name(of: url)) }
     return FileName.safe(draft.name ?? draft.source.paths.first ?? "")
   }
 
@@ -44,21 +76,33 @@ struct SourceInspection: Sendable {
 
   private static func look(
     at source: Source, index: Int, isArchive: Bool
-  ) throws -> (type: MediaType, identity: SourceIdentity?) {
+  ) throws -> Found {
     switch source {
-    case .path(let path):
+    case .url(let url, _):
+      guard !isArchive else {
+        throw EngineError.invalidSubmission(
+          pointer: "/resources/\(index)/source/url", message: "a log takes files and folders by path")
+      }
+      if let problem = SourceURL.problem(with: url) {
+        throw EngineError.invalidSubmission(pointer: "/resources/\(index)/source/url", message: problem)
+      }
+      return Found(source: source)
+    case .kept where isArchive:
+      throw EngineError.invalidSubmission(
+        pointer: "/resources/\(index)/source/keep", message: "a log is read when its turn comes, not kept")
+    case .path(let path), .kept(let path, _):
       let pointer = "/resources/\(index)/source/path"
       try check(path, pointer)
       return try named(pointer) { () throws(Failure) in
         if isArchive {
           try ArchiveMember.check(path)
-          return (.unknown, nil)
+          return Found(source: source, type: .unknown)
         }
         let file = try SourceFile.open(path)
         guard file.identity.size > 0 else {
           throw Failure(.damaged, "\(path) is empty", remedy: .needsUser)
         }
-        return (try file.type(), file.identity)
+        return Found(source: source, type: try file.type(), identity: file.identity)
       }
     case .paths(let paths):
       guard isArchive else {
@@ -74,7 +118,7 @@ struct SourceInspection: Sendable {
         try check(path, pointer)
         try named(pointer) { () throws(Failure) in try ArchiveMember.check(path) }
       }
-      return (.unknown, nil)
+      return Found(source: source, type: .unknown)
     }
   }
 

@@ -16,8 +16,8 @@ public final class StatusBoard: Sendable {
   }
 
   private let state = Mutex(State())
-  private let uploadSlots: Slots
-  private let exportSlots: Slots
+  let uploadSlots: Slots
+  let exportSlots: Slots
 
   init(uploadSlots: Slots, exportSlots: Slots) {
     self.uploadSlots = uploadSlots
@@ -34,6 +34,8 @@ public final class StatusBoard: Sendable {
 
   /// Something that people should see although nobody asked.
   public func add(notice: String) { state.withLock { $0.notices.append(notice) } }
+  /// It holds no more.
+  public func remove(notice: String) { state.withLock { state in state.notices.removeAll { $0 == notice } } }
 
   func begin(with counts: [TaskState: Int]) { state.withLock { $0.counts = counts } }
   func setOnline(_ isOnline: Bool) { state.withLock { $0.isOnline = isOnline } }

@@ -10,21 +10,22 @@ public struct TaskLedger: Sendable {
   }
 
   let store: TaskStore
-  let policy: RetryPolicy
-  let clock: any Clock
+  let settings: EngineSettings
+  let time: EngineTime
   let reaper: UploadReaper
   let progress: ProgressBoard
 
   /// - Throws: `EngineError.notFound`, `EngineError.invalidState`, or the store's error, with which nothing has happened.
   @discardableResult
   public func apply(_ event: TaskEvent, to id: SendTask.ID) async throws -> Outcome {
-    let (policy, now, progress) = (policy, clock.now(), progress)
+    let (policy, time, now, progress) = (settings.retry, time, time.now().wall, progress)
     let jitter = Double.random(in: Backoff.jitterRange)
     let (outcome, hasAbandoned) = try await store.write { transaction in
       guard var old = try transaction.task(id) else { throw EngineError.notFound(id) }
       // What front ends were told while it ran is the least that they are told now.
       old.progress = max(old.progress, progress.floor(of: id))
-      var machine = TaskStateMachine(old, policy: policy, now: now, jitter: jitter)
+      var machine = TaskStateMachine(
+        old, policy: policy, now: now, jitter: jitter, pendingMs: time.elapsed(since: old.pendingSince))
       let actions: [TaskAction]
       do {
         actions = try machine.handle(event)

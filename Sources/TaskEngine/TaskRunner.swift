@@ -6,11 +6,16 @@ import TaskModel
 struct TaskRunner: Sendable {
   let ledger: TaskLedger
   let exporter: any Exporter
+  let sources: any SourceKeeper
   let uploader: any Uploader
   let deliverer: any Deliverer
   let exportSlots: Slots
   let uploadSlots: Slots
+  let fetchSlots: Slots
   let progress: ProgressBoard
+
+  /// Downloads at once.
+  static let fetchesAtOnce = 2
 
   /// One attempt, up to the lane. Returns early where its Swift task is canceled; the task's state then still says that
   /// work is under way, and whoever canceled tells the machine why.
@@ -25,7 +30,7 @@ struct TaskRunner: Sendable {
           switch action {
           case .export(let index): group.addTask { try await export(index, of: outcome.task) }
           case .upload(let index): group.addTask { try await upload(index, of: outcome.task, session) }
-          case .removeExport(let file): exporter.remove(file)
+          case .removeExport, .removeSource: removeFiles([action])
           case .stopWork:
             isStopped = true
             group.cancelAll()
@@ -59,12 +64,24 @@ struct TaskRunner: Sendable {
     } catch is CancellationError {
       return
     }
-    for case .removeExport(let file) in try await ledger.apply(event, to: id).actions { exporter.remove(file) }
+    removeFiles(try await ledger.apply(event, to: id).actions)
+  }
+
+  /// Those files of the store that nobody needs after an event.
+  func removeFiles(_ actions: [TaskAction]) {
+    for action in actions {
+      switch action {
+      case .removeExport(let file): exporter.remove(file)
+      case .removeSource(let file): sources.remove(file)
+      case .export, .upload, .awaitLane, .deliver, .stopWork: break
+      }
+    }
   }
 
   private func export(_ index: Int, of task: SendTask) async throws -> TaskEvent? {
     try await step(index) {
-      try await exportSlots.withSlot(for: task) {
+      let task = try await withSource(index, of: task)
+      return try await exportSlots.withSlot(for: task) {
         try await ledger.apply(.exportStarted(index), to: task.id)
         return .exportFinished(
           index,
@@ -74,6 +91,21 @@ struct TaskRunner: Sendable {
             }
           })
       }
+    }
+  }
+
+  /// The task with this resource's source on this machine.
+  private func withSource(_ index: Int, of task: SendTask) async throws -> SendTask {
+    let resource = task.resources[index]
+    guard case .url(_, let file) = resource.source else { return task }
+    if let file, sources.has(file) { return task }
+    return try await fetchSlots.withSlot(for: task) {
+      try await ledger.apply(.exportStarted(index), to: task.id)
+      let found = try await outside { try await sources.fetch(resource, of: task) }
+      let outcome = try await ledger.apply(.sourceFetched(index, found), to: task.id)
+      removeFiles(outcome.actions)
+      guard outcome.task.resources[index].source == found.source else { throw CancellationError() }
+      return outcome.task
     }
   }
 

@@ -69,6 +69,10 @@ public struct Failure: Error, Sendable, Hashable {
   public var httpStatus: Int?
   /// The server's own wish (Retry-After), in milliseconds from now.
   public var retryAfterMs: Int64?
+  /// Whose wish that is, as scheme, host and port: nobody is to be sent there before.
+  public var heldOrigin: String?
+  /// Nothing was tried, because the host had asked to be left alone. Uses up no attempt.
+  public var isUntried: Bool
   /// There was no network to try on: no route, DNS failure, connection refused or its timeout. Uses up no attempt.
   public var isOffline: Bool
   /// Nothing will help but a front end that attaches. Uses up no attempt.
@@ -80,7 +84,8 @@ public struct Failure: Error, Sendable, Hashable {
 
   public init(
     _ code: FailureCode, _ message: String, remedy: Remedy, resource: Int? = nil, httpStatus: Int? = nil,
-    retryAfterMs: Int64? = nil, isOffline: Bool = false, needsFrontEnd: Bool = false, outcomeUnknown: Bool = false
+    retryAfterMs: Int64? = nil, heldOrigin: String? = nil, isOffline: Bool = false, isUntried: Bool = false,
+    needsFrontEnd: Bool = false, outcomeUnknown: Bool = false
   ) {
     self.code = code
     self.message = message
@@ -88,8 +93,10 @@ public struct Failure: Error, Sendable, Hashable {
     self.resource = resource
     self.httpStatus = httpStatus
     self.retryAfterMs = retryAfterMs
+    self.heldOrigin = heldOrigin
     self.isOffline = isOffline
     self.needsFrontEnd = needsFrontEnd
+    self.isUntried = isUntried
     self.outcomeUnknown = outcomeUnknown
   }
 

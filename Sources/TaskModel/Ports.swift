@@ -26,6 +26,29 @@ public protocol Exporter: Sendable {
   func sweep(keeping files: [ExportedFile])
 }
 
+/// Keeps sources in the store's `sources/` folder: what was fetched from a URL, and private copies.
+public protocol SourceKeeper: Sendable {
+  /// Brings what lies at the resource's URL into the store, going on from what an earlier call got.
+  /// - Throws: `Failure` with a source code or that of a network step, or `CancellationError`.
+  func fetch(_ resource: Resource, of task: SendTask) async throws -> SourceRefresh
+
+  /// Takes a private copy of the file at `path`, on the disk when it returns.
+  /// - Throws: `Failure` with a source code or `diskFull`, or `CancellationError`.
+  func copy(_ path: String) async throws -> SourceRefresh
+
+  /// Whether a file of the store is still there.
+  func has(_ file: String) -> Bool
+
+  /// Removes a file that no task needs any more.
+  func remove(_ file: String)
+
+  /// Removes what was half fetched for a task that needs it no more.
+  func forget(_ task: SendTask)
+
+  /// Removes every file but these, and but the half-fetched ones of these tasks: at start, what a dead engine left.
+  func sweep(keeping files: Set<String>, tasks: Set<SendTask.ID>)
+}
+
 /// Moves exported bytes to file storage.
 public protocol Uploader: Sendable {
   /// One session per task and attempt: the task's resources share what it holds (one credential, asked for once).
@@ -119,6 +142,13 @@ public protocol FrontEnds: Sendable {
 public protocol Clock: Sendable {
   /// Milliseconds since 1970.
   func now() -> Int64
+  /// Milliseconds of a clock that never jumps, and that goes on while the machine sleeps; only differences mean anything.
+  func steady() -> Int64
   /// Returns after `milliseconds`, or throws `CancellationError` as soon as the task is canceled.
   func sleep(milliseconds: Int64) async throws
+}
+
+extension Clock {
+  /// For a clock whose wall nobody sets.
+  public func steady() -> Int64 { now() }
 }

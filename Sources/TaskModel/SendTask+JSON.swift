@@ -67,6 +67,9 @@ extension Source {
   public var json: JSONValue {
     switch self {
     case .path(let path): ["path": .string(path)]
+    case .kept(let path, _): ["path": .string(path), "keep": true]
+    // Without the query, which may hold a token.
+    case .url(let url, _): ["url": .string(String(url.prefix { $0 != "?" && $0 != "#" }))]
     case .paths(let paths): ["paths": .array(paths.map(JSONValue.string))]
     }
   }

@@ -4,11 +4,35 @@ public enum Source: Sendable, Hashable {
   case path(String)
   /// Files and folders that become one zip (kind `log`), by absolute paths.
   case paths([String])
+  /// A private copy, taken at submit, of what lay at `path`; `file` is its name in the store's `sources/`, nil before the
+  /// copy is made and after nobody needs it.
+  case kept(path: String, file: String?)
+  /// Fetched into the store when the task's turn comes; `file` is its name there, nil while it is not.
+  case url(String, file: String?)
 
+  /// What the submitter named, as far as it lies on this machine.
   public var paths: [String] {
     switch self {
-    case .path(let path): [path]
+    case .path(let path), .kept(let path, _): [path]
     case .paths(let paths): paths
+    case .url: []
+    }
+  }
+
+  /// A file of the store that belongs to this source alone.
+  public var file: String? {
+    switch self {
+    case .path, .paths: nil
+    case .kept(_, let file), .url(_, let file): file
+    }
+  }
+
+  /// The same source with another file of the store, or none.
+  public func keeping(_ file: String?) -> Source {
+    switch self {
+    case .path, .paths: self
+    case .kept(let path, _): .kept(path: path, file: file)
+    case .url(let url, _): .url(url, file: file)
     }
   }
 }

@@ -56,10 +56,17 @@ public struct ResourceDraft: Sendable, Hashable {
   }
 
   public var json: JSONValue {
-    var object = JSONObject([("source", source.json)])
+    var object = JSONObject([("source", source.submitted)])
     object["role"] = role.map { .string($0.rawValue) }
     object["name"] = name.map(JSONValue.string)
     if !derive.isEmpty { object["export"] = ["derive": .array(derive.map { .string($0.rawValue) })] }
     return .object(object)
+  }
+}
+
+extension Source {
+  /// As the submitter said it.
+  public var submitted: JSONValue {
+    if case .url(let url, _) = self { ["url": .string(url)] } else { json }
   }
 }

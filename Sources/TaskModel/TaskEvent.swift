@@ -17,6 +17,8 @@ public enum TaskEvent: Sendable, Hashable {
   case rescued
 
   // From the work of one attempt
+  /// A source that was elsewhere lies in the store now.
+  case sourceFetched(Int, SourceRefresh)
   case exportStarted(Int)
   case exportFinished(Int, ExportedFile)
   /// A finished export is not there any more, or not whole.
@@ -37,7 +39,7 @@ public enum TaskEvent: Sendable, Hashable {
   case deliveryFailed(Failure)
 }
 
-/// A source as it is at a user's retry.
+/// A source as it is at a user's retry, or once it has been fetched or copied.
 public struct SourceRefresh: Sendable, Hashable {
   public var source: Source
   public var identity: SourceIdentity?
@@ -60,6 +62,8 @@ public enum TaskAction: Sendable, Hashable {
   case stopWork
   /// No task state refers to this file any more.
   case removeExport(ExportedFile)
+  /// The same of a file in the store's `sources/`.
+  case removeSource(String)
 }
 
 /// One step of a task or of one of its resources, for the history.

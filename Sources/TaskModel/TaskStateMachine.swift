@@ -27,9 +27,13 @@ public struct TaskStateMachine: Sendable {
   let now: Int64
   /// Drawn by the caller from `Backoff.jitterRange`.
   let jitter: Double
+  /// How long it has been trying, in milliseconds.
+  private let pendingMs: Int64
 
-  public init(_ task: SendTask, policy: RetryPolicy, now: Int64, jitter: Double) {
+  /// - Parameter pendingMs: how long ago `pendingSince` really was; nil where the clock was not set since.
+  public init(_ task: SendTask, policy: RetryPolicy, now: Int64, jitter: Double, pendingMs: Int64? = nil) {
     self.task = task
+    self.pendingMs = pendingMs ?? now - task.pendingSince
     self.policy = policy
     self.now = now
     self.jitter = jitter
@@ -48,6 +52,7 @@ public struct TaskStateMachine: Sendable {
     case .turnCame: actions = turnCame()
     case .wake: actions = wake()
     case .rescued: actions = rescued()
+    case .sourceFetched(let index, let refresh): actions = sourceFetched(index, refresh)
     case .exportStarted(let index): actions = stepStarted(index, .exporting)
     case .exportFinished(let index, let file): actions = exportFinished(index, file)
     case .exportLost(let index): actions = exportLost(index)
@@ -91,7 +96,18 @@ public struct TaskStateMachine: Sendable {
   /// The files that nobody needs once the task has ended this way; what they were stays known.
   mutating func dropExports() -> [TaskAction] {
     abandonUploads()
-    return dropFiles()
+    return dropFiles() + dropSources()
+  }
+
+  private mutating func dropSources() -> [TaskAction] {
+    task.resources.indices.compactMap { dropSource(of: $0) }
+  }
+
+  private mutating func dropSource(of index: Int) -> TaskAction? {
+    guard let file = task.resources[index].source.file else { return nil }
+    task.resources[index].source = task.resources[index].source.keeping(nil)
+    // What is derived from a private copy is made from the same one.
+    return task.resources.contains { $0.source.file == file } ? nil : .removeSource(file)
   }
 
   private mutating func dropFiles() -> [TaskAction] {
@@ -143,6 +159,12 @@ extension TaskStateMachine {
       task.resources[index].identity = refresh.identity
       task.resources[index].sourceMime = refresh.mime
       if !isSame, let removal = dropExport(of: index) { actions.append(removal) }
+    }
+    // What was fetched may have been what was wrong.
+    for index in task.resources.indices where task.resources[index].export == nil {
+      guard case .url = task.resources[index].source, let removal = dropSource(of: index) else { continue }
+      task.resources[index].identity = nil
+      actions.append(removal)
     }
     queue()
     return actions
@@ -242,7 +264,7 @@ extension TaskStateMachine {
     return []
   }
 
-  var isExpired: Bool { now - task.pendingSince >= policy.expireAfterMs }
+  var isExpired: Bool { pendingMs >= policy.expireAfterMs }
 
   func expiry(_ cause: Failure?) -> Failure {
     let hours = Double(policy.expireAfterMs) / 3_600_000
@@ -266,6 +288,14 @@ extension TaskStateMachine {
   private func isCurrent(_ index: Int) -> Bool {
     (task.state == .exporting || task.state == .uploading) && task.resources.indices.contains(index)
       && !task.resources[index].isDone
+  }
+
+  private mutating func sourceFetched(_ index: Int, _ refresh: SourceRefresh) -> [TaskAction] {
+    guard isCurrent(index) else { return refresh.source.file.map { [.removeSource($0)] } ?? [] }
+    task.resources[index].source = refresh.source
+    task.resources[index].identity = refresh.identity
+    task.resources[index].sourceMime = refresh.mime
+    return []
   }
 
   private mutating func stepStarted(_ index: Int, _ state: ResourceState) -> [TaskAction] {
@@ -351,7 +381,8 @@ extension TaskStateMachine {
   private mutating func workEnded() -> [TaskAction] {
     guard task.state == .exporting || task.state == .uploading else { return [] }
     let failures = task.resources.compactMap { $0.state == .failed ? $0.failure : nil }
-    let cause = failures.first { !$0.isPermanent }
+    // What was tried says more than what was not.
+    let cause = failures.first { !$0.isPermanent && !$0.isUntried } ?? failures.first { !$0.isPermanent }
     if let cause, task.deliveriesInDoubt == 0 { return postpone(cause) }
     guard failures.count + task.uploadedCount == task.resources.count else { return [] }  // stopped half-way
     guard failures.isEmpty || canPublishPart else {
@@ -382,7 +413,7 @@ extension TaskStateMachine {
       wait(for: .network, until: now + policy.networkProbeMs, cause)
       return []
     }
-    if !task.hasProgressed { task.failedAttempts += 1 }
+    if !task.hasProgressed, !cause.isUntried { task.failedAttempts += 1 }
     if task.failedAttempts >= policy.attempts {
       if task.state != .delivering, canPublishPart {
         if task.state == .exporting { move(to: .uploading) }

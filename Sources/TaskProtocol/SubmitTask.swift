@@ -37,14 +37,17 @@ public struct SubmitTask: Request {
     var sourceFields = try fields.required("source").object()
     let source: Source
     if let path = sourceFields.optional("path") {
-      source = .path(try path.nonEmptyString())
+      let isKept = try sourceFields.optional("keep")?.bool() ?? false
+      source = isKept ? .kept(path: try path.nonEmptyString(), file: nil) : .path(try path.nonEmptyString())
+    } else if let url = sourceFields.optional("url") {
+      source = .url(try url.nonEmptyString(), file: nil)
     } else if let paths = sourceFields.optional("paths") {
       var list: [String] = []
       for path in try paths.array() { list.append(try path.nonEmptyString()) }
       source = .paths(list)
     } else {
       try sourceFields.finish()
-      throw sourceFields.error("needs a path, or for a log paths")
+      throw sourceFields.error("needs a path, a url, or for a log paths")
     }
     try sourceFields.finish()
     try fields.finish()

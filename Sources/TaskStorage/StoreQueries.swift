@@ -109,6 +109,14 @@ extension StoreTransaction {
     return files.filter { !$0.isRemoved }
   }
 
+  /// Files of `sources/` that some task still refers to.
+  public func sourceFiles() throws -> Set<String> {
+    let sources = try connection.query("SELECT source FROM resources WHERE source LIKE '%\"file\"%'") { row in
+      try Source(stored: row.text(0))
+    }
+    return Set(sources.compactMap(\.file))
+  }
+
   /// Final tasks that ended before `time`, oldest first, at most `limit`.
   public func finishedTasks(before time: Int64, limit: Int) throws -> [SendTask] {
     try tasks(where: "finished_at < ?", [.integer(time)], limit: limit)

@@ -5,10 +5,20 @@ import TaskModel
 // shape means a damaged store.
 
 extension Source {
+  var stored: String {
+    guard case .object(var object) = submitted else { return "{}" }
+    object["file"] = file.map(JSONValue.string)
+    return JSONWriter.text(.object(object))
+  }
+
   init(stored text: String) throws {
     var fields = try JSONReader(try JSONParser.parse(text)).object()
+    let file = try fields.text("file")
     if let path = fields.optional("path") {
-      self = .path(try path.string())
+      let isKept = try fields.optional("keep")?.bool() ?? false
+      self = isKept ? .kept(path: try path.string(), file: file) : .path(try path.string())
+    } else if let url = fields.optional("url") {
+      self = .url(try url.string(), file: file)
     } else {
       self = .paths(try fields.required("paths").array().map { reader throws(JSONShapeError) in try reader.string() })
     }
@@ -70,7 +80,9 @@ extension Failure {
   var stored: String {
     guard case .object(var object) = json else { return "{}" }
     object["retryAfterMs"] = retryAfterMs.map(JSONValue.int)
+    object["heldOrigin"] = heldOrigin.map(JSONValue.string)
     if isOffline { object["isOffline"] = true }
+    if isUntried { object["isUntried"] = true }
     if needsFrontEnd { object["needsFrontEnd"] = true }
     if outcomeUnknown { object["outcomeUnknown"] = true }
     return JSONWriter.text(.object(object))
@@ -82,7 +94,8 @@ extension Failure {
       FailureCode(rawValue: try fields.required("code").string()), try fields.required("message").string(),
       remedy: try fields.required("remedy").oneOf(Remedy.self), resource: try fields.int("resource"),
       httpStatus: try fields.int("httpStatus"), retryAfterMs: try fields.int64("retryAfterMs"),
-      isOffline: try fields.flag("isOffline"), needsFrontEnd: try fields.flag("needsFrontEnd"),
+      heldOrigin: try fields.text("heldOrigin"), isOffline: try fields.flag("isOffline"),
+      isUntried: try fields.flag("isUntried"), needsFrontEnd: try fields.flag("needsFrontEnd"),
       outcomeUnknown: try fields.flag("outcomeUnknown"))
   }
 }

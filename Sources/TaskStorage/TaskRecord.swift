@@ -125,7 +125,7 @@ extension Connection {
 
   private func changingValues(_ resource: Resource) -> [SQLValue] {
     [
-      .text(resource.name), .text(JSONWriter.text(resource.source.json)), .text(resource.sourceMime),
+      .text(resource.name), .text(resource.source.stored), .text(resource.sourceMime),
       SQLValue(resource.identity?.stored),
       .text(resource.state.rawValue), SQLValue(resource.export?.stored), SQLValue(resource.uploadProtocol),
       SQLValue(resource.uploadState.map(JSONWriter.text)), SQLValue(resource.url), SQLValue(resource.receipt?.text),

@@ -22,6 +22,8 @@ public actor TaskStore {
     public let counts: [TaskState: Int]
     /// Export files that some task still refers to.
     public let exportFiles: [ExportedFile]
+    /// The same of files in `sources/`.
+    public let sourceFiles: Set<String>
   }
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -41,7 +43,7 @@ public actor TaskStore {
     let reading = StoreTransaction(connection, now: clock())
     inventory = Inventory(
       unfinished: try reading.unfinishedTasks(), counts: try reading.stateCounts(),
-      exportFiles: try reading.exportFiles())
+      exportFiles: try reading.exportFiles(), sourceFiles: try reading.sourceFiles())
     self.connection = connection
     self.clock = clock
     self.observer = observer

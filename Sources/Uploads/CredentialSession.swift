@@ -45,7 +45,8 @@ struct CredentialSession: UploadSession {
         }, isExpiring: { await broker.isExpiring(issue) })
       do {
         return try await UploadProtocol.run(
-          credential, file, token: "\(task.id)/\(index)", checkpoint, tools, watch, progress)
+          credential, file, name: task.resources[index].name, token: "\(task.id)/\(index)", checkpoint, tools, watch,
+          progress)
       } catch let failure as Failure where failure.remedy == .refreshCredential {
         // The broker knows whether a fresh one has been refused already, and ends this loop.
         refused = issue.generation

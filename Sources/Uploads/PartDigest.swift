@@ -12,9 +12,14 @@ enum PartDigest {
   /// - Returns: 16 bytes.
   /// - Throws: `Failure` where the file ends early, or `CancellationError`.
   static func md5(of file: OpenFile, _ range: Range<Int64>) async throws -> [UInt8] {
+    try await digest(.md5, of: file, range)
+  }
+
+  /// - Throws: `Failure` where the file ends early, or `CancellationError`.
+  static func digest(_ algorithm: DigestAlgorithm, of file: OpenFile, _ range: Range<Int64>) async throws -> [UInt8] {
     do {
       return try await Blocking.run(on: queue) { flag in
-        var digest = try DigestStream(.md5)
+        var digest = try DigestStream(algorithm)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: chunkSize, alignment: 64)
         defer { buffer.deallocate() }
         var position = range.lowerBound

@@ -12,7 +12,7 @@ enum StorageAnswer {
     func failure(_ failureCode: FailureCode, _ message: String, _ remedy: Remedy) -> Failure {
       Failure(
         failureCode, "\(host) \(message) (\(code))", remedy: remedy, httpStatus: response.status,
-        retryAfterMs: response.retryAfterMs)
+        retryAfterMs: response.retryAfterMs, heldOrigin: response.retryAfterMs == nil ? nil : response.origin)
     }
     switch code {
     case "NoSuchUpload": return failure(.uploadLost, "does not know the upload any more", .restart)

@@ -6,6 +6,7 @@ enum UploadCredential: Sendable, Hashable {
   case put(PutCredential)
   case multipart(MultipartCredential)
   case form(FormCredential)
+  case tus(TusCredential)
   /// A protocol that this version does not speak, by its name.
   case unknown(String)
 }
@@ -44,6 +45,7 @@ extension UploadCredential {
     switch name {
     case "put": .put(try PutCredential.parse(&fields))
     case "multipart": .multipart(try MultipartCredential.parse(&fields))
+    case "tus": .tus(try TusCredential.parse(&fields))
     case "form": .form(try FormCredential.parse(&fields))
     default: .unknown(name)
     }

@@ -9,6 +9,7 @@ struct UploadTools: Sendable {
   let settings: Config.Uploads
   let clock: any Clock
   let clocks: ServerClocks
+  let tusServers: TusServers
   /// Who has upload slots that nobody else wants at the moment.
   let lender: (any SlotLender)?
 }
@@ -16,9 +17,11 @@ struct UploadTools: Sendable {
 /// The one list of protocols.
 enum UploadProtocol {
   /// One try with this credential.
-  /// - Parameter token: what an object is recognised by as this resource's.
+  /// - Parameters:
+  ///   - name: of the resource, for protocols that send it along.
+  ///   - token: what an object is recognised by as this resource's.
   static func run(
-    _ credential: UploadCredential, _ file: UploadFile, token: String, _ checkpoint: UploadCheckpoint,
+    _ credential: UploadCredential, _ file: UploadFile, name: String, token: String, _ checkpoint: UploadCheckpoint,
     _ tools: UploadTools,
     _ watch: UploadWatch, _ progress: @escaping UploadProgress
   ) async throws -> UploadResult {
@@ -30,6 +33,10 @@ enum UploadProtocol {
     switch credential {
     case .put(let credential): return try await run(PutEndpoint(credential, file, tools))
     case .form(let credential): return try await run(FormEndpoint(credential, file, tools))
+    case .tus(let credential):
+      let save: UploadSave = { [checkpoint] in try await checkpoint.save($0, by: TusEndpoint.name) }
+      return try await run(
+        TusEndpoint(credential, file, name: name, tools, save: save, advanced: watch.advanced))
     case .multipart(let credential):
       let place = MultipartPlace(credential)
       switch credential {
@@ -54,6 +61,7 @@ enum UploadProtocol {
     switch state.protocolName {
     case MultipartName.text:
       try await MultipartAbandon(fields: state.fields, tools: tools, credential: credential).run()
+    case TusEndpoint.name: try await TusAbandon(fields: state.fields, tools: tools, credential: credential).run()
     // `put` leaves nothing behind, `directory` sweeps by itself.
     default: break
     }

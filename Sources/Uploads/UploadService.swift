@@ -11,6 +11,7 @@ public final class UploadService: Uploader {
   private let exportsFolder: String
   private let clock: any Clock
   private let clocks = ServerClocks()
+  private let tusServers = TusServers()
   private let lender = Mutex<(any SlotLender)?>(nil)
   private let frontEnds: any FrontEnds
 
@@ -26,8 +27,12 @@ public final class UploadService: Uploader {
     self.frontEnds = frontEnds
   }
 
-  /// For sessions from now on; those that run keep what they began with.
-  public func update(_ config: Config) { self.config.withLock { $0 = config } }
+  /// For sessions from now on; those that run keep what they began with, but for the rate.
+  public func update(_ config: Config) {
+    self.config.withLock { $0 = config }
+    http.update(
+      HTTPClient.Settings(caFile: config.uploads.caFile, bytesPerSecond: config.uploads.bytesPerSecond))
+  }
 
   /// Large uploads may use slots that nobody else wants, from now on.
   public func borrow(from lender: any SlotLender) { self.lender.withLock { $0 = lender } }
@@ -59,7 +64,8 @@ public final class UploadService: Uploader {
 
   private func tools(_ config: Config) -> UploadTools {
     UploadTools(
-      http: http, settings: config.uploads, clock: clock, clocks: clocks, lender: lender.withLock { $0 })
+      http: http, settings: config.uploads, clock: clock, clocks: clocks, tusServers: tusServers,
+      lender: lender.withLock { $0 })
   }
 
   /// Who gives credentials; nil where nobody is asked.

@@ -1,6 +1,7 @@
 import Delivery
 import Dispatch
 import Exports
+import Fetches
 import Glibc
 import HTTP
 import JSON
@@ -27,8 +28,9 @@ struct Launch {
     let message: String
   }
 
+  /// - Returns: what listens to SIGHUP for as long as it is kept.
   /// - Throws: `Refusal`.
-  func start(ending: Ending) throws {
+  func start(ending: Ending) throws -> any DispatchSourceSignal {
     let config = try loadConfig()
     let folder = try makeStoreFolder()
     guard let lock = try orRefuse(73, "the store \(folder) can't be locked", { try EngineLock.take(folder: folder) })
@@ -38,20 +40,26 @@ struct Launch {
     }
     ending.hold(lock)
     let frontEnds = FrontEndRegistry(clock: SystemClock())
-    let http = HTTPClient(HTTPClient.Settings(caFile: config.uploads.caFile))
-    let uploads = UploadService(
-      config: config, http: http, exportsFolder: folder + "/exports", clock: SystemClock(), frontEnds: frontEnds)
-    let deliverer = DeliveryService(config: config, http: http, frontEnds: frontEnds)
-    let (engine, notice) = try makeEngine(config, folder, uploads, deliverer)
-    uploads.borrow(from: engine.slotLender)
+    let parts = makeParts(config, folder, frontEnds)
+    let (engine, notice) = try makeEngine(parts.engine, folder)
+    parts.services.uploader.borrow(from: engine.slotLender)
     if let notice {
       engine.status.add(notice: notice)
       log(.error, notice)
     }
     let service = Service(engine: engine, storeFolder: folder, frontEnds: frontEnds)
+    // Before anything runs: who has asked to be left alone is left alone also by the next engine.
+    for (origin, restMs) in engine.heldOrigins {
+      for client in parts.clients { client.hold(origin, forMs: restMs) }
+    }
+    let (path, environment) = (options.config, environment)
+    let reload = Reload(engine: engine, services: parts.services, log: log) {
+      try ConfigFile.load(path: path, environment: environment)
+    }
     ending.engine = engine
     ending.service = service
     try open(service, folder, ending)
+    return reload.listen()
   }
 
   private func open(_ service: Service, _ folder: String, _ ending: Ending) throws {
@@ -93,6 +101,7 @@ struct Launch {
     return try orRefuse(73, "the store \(folder) can't be made") {
       try Folder.makeDurably(folder, mode: 0o700)
       try Folder.makeDurably(folder + "/exports", mode: 0o700)
+      try Folder.makeDurably(folder + "/sources", mode: 0o700)
       return folder
     }
   }
@@ -104,13 +113,32 @@ struct Launch {
     return String(cString: current) + "/" + path
   }
 
-  private func makeEngine(
-    _ config: Config, _ folder: String, _ uploads: UploadService, _ deliverer: DeliveryService
-  ) throws -> (Engine, notice: String?) {
-    let exporter = ExportService(
-      folder: folder + "/exports", program: Launch.workerProgram(environment), config: config)
+  private struct Parts {
+    let engine: Engine.Parts
+    let services: Reload.Services
+    let clients: [HTTPClient]
+  }
+
+  private func makeParts(_ config: Config, _ folder: String, _ frontEnds: FrontEndRegistry) -> Parts {
+    let (exports, sources) = (folder + "/exports", folder + "/sources")
+    let caFile = config.uploads.caFile
+    let http = HTTPClient(HTTPClient.Settings(caFile: caFile, bytesPerSecond: config.uploads.bytesPerSecond))
+    let downloads = HTTPClient(HTTPClient.Settings(caFile: caFile))
+    let clock = SystemClock()
+    let services = Reload.Services(
+      exporter: ExportService(
+        folder: exports, sourcesFolder: sources, program: Launch.workerProgram(environment), config: config),
+      fetcher: FetchService(folder: sources, config: config, http: downloads),
+      uploader: UploadService(
+        config: config, http: http, exportsFolder: exports, clock: clock, frontEnds: frontEnds),
+      deliverer: DeliveryService(config: config, http: http, frontEnds: frontEnds))
     let parts = Engine.Parts(
-      config: config, exporter: exporter, uploader: uploads, deliverer: deliverer, clock: SystemClock(), log: log)
+      config: config, exporter: services.exporter, sources: services.fetcher, uploader: services.uploader,
+      deliverer: services.deliverer, clock: clock, log: log)
+    return Parts(engine: parts, services: services, clients: [http, downloads])
+  }
+
+  private func makeEngine(_ parts: Engine.Parts, _ folder: String) throws -> (Engine, notice: String?) {
     let path = folder + "/taskcenter.db"
     if let version = StoreFile.newerVersion(path) {
       throw Refusal(status: 65, message: version.description)

@@ -27,8 +27,10 @@ let log = StderrLog.make(level: options.logLevel, json: options.logsJSON)
 let ending = Ending(linger: options.linger, log: log)
 let signals = ending.listen(to: [SIGTERM, SIGINT])
 
+let reload: any DispatchSourceSignal
 do {
-  try Launch(options: options, environment: Environment.current, output: realOutput, log: log).start(ending: ending)
+  reload = try Launch(options: options, environment: Environment.current, output: realOutput, log: log).start(
+    ending: ending)
 } catch let refusal as Launch.Refusal {
   complain("taskcenterd: \(refusal.message)")
   exit(refusal.status)

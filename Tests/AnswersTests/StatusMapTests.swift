@@ -48,6 +48,19 @@ struct StatusMapTests {
     #expect(StatusMap.failure(status: 503, retryAfterMs: 7, host: "h", from: .storage)?.retryAfterMs == 7)
   }
 
+  @Test(
+    "a wish to be left alone names its host; a clock that is wrong, or an authority of one's own, is named as a cause")
+  func hold() {
+    let answer = HTTPResponse(status: 503, retryAfterMs: 9, origin: "https://h:443")
+    #expect(StatusMap.failure(answer, host: "h", from: .storage)?.heldOrigin == "https://h:443")
+    let plain = HTTPResponse(status: 503, origin: "https://h:443")
+    #expect(StatusMap.failure(plain, host: "h", from: .storage)?.heldOrigin == nil)
+    let held = StatusMap.failure(HTTPError(.held, "m", retryAfterMs: 5, origin: "https://h:443"))
+    #expect(held.retryAfterMs == 5)
+    #expect(held.heldOrigin == "https://h:443")
+    #expect(StatusMap.failure(HTTPError(.tlsUntrusted, "m")).message.contains("uploads.caFile"))
+  }
+
   @Test("each way to get no answer has its code and remedy", arguments: HTTPError.Code.allCases)
   func errors(_ code: HTTPError.Code) {
     let failure = StatusMap.failure(HTTPError(code, "m"))
@@ -62,8 +75,10 @@ struct StatusMapTests {
       case .badResponse: (.badAnswer, .retry)
       case .responseTooLarge: (.badAnswer, .giveUp)
       case .tooManyRedirects, .badRedirect, .badURL, .badHeader: (.rejected, .giveUp)
-      case .outOfResources: (.internalError, .retry)
+      case .outOfResources, .sinkFailed: (.internalError, .retry)
+      case .held: (.unavailable, .retry)
       }
+    #expect(failure.isUntried == (code == .held))
     #expect((failure.code, failure.remedy) == expected)
     #expect(failure.isOffline == (expected.0 == .unreachable))
   }

@@ -23,7 +23,7 @@ private enum Sources {
   /// The layers of docs/modules.md, top down: a target may import what stands below it, by the table.
   static let allowed: [String: Set<String>] = [
     "taskcenterd": [
-      "Delivery", "Exports", "HTTP", "JSON", "Platform", "SQLite", "TaskConfig", "TaskEngine", "TaskModel",
+      "Delivery", "Exports", "Fetches", "HTTP", "JSON", "Platform", "SQLite", "TaskConfig", "TaskEngine", "TaskModel",
       "TaskService", "TaskStorage", "Uploads",
     ],
     "taskcenter-export": ["ExportProtocol", "JSON", "LogArchive", "MediaExport", "TaskModel"],
@@ -36,6 +36,7 @@ private enum Sources {
     "TaskStorage": ["JSON", "Platform", "SQLite", "TaskModel", "TaskSchema"],
     "TaskSchema": [],
     "Exports": ["Digest", "ExportProtocol", "JSON", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
+    "Fetches": ["Answers", "HTTP", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
     "Uploads": ["Answers", "Digest", "HTTP", "JSON", "Platform", "TaskConfig", "TaskModel"],
     "Delivery": ["Answers", "HTTP", "JSON", "Platform", "TaskConfig", "TaskModel"],
     "Answers": ["HTTP", "JSON", "TaskModel"],

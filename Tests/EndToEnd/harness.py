@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -86,6 +87,13 @@ class Line(unittest.TestCase):
         task = engine.call("task/wait", {"id": task_id, "timeoutMs": 60_000}, 70)["task"]
         self.assertEqual(task["state"], state, (task, self.engine_log()))
         return task
+
+    def wait_until(self, condition, seconds=30):
+        """For what no event tells; ends as soon as it is so."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, self.engine_log())
+            time.sleep(0.02)
 
     def refused(self, code, engine, method, params):
         with self.assertRaises(RemoteError) as caught:

@@ -19,7 +19,9 @@ struct SharedExportTests {
   }
 
   private func service() throws -> ExportService {
-    ExportService(folder: folder("exports"), program: try Programs.path("taskcenter-export"), config: Config())
+    ExportService(
+      folder: folder("exports"), sourcesFolder: folder("sources"), program: try Programs.path("taskcenter-export"),
+      config: Config())
   }
 
   private func task(_ id: String, kind: TaskKind = .message) -> SendTask {

@@ -424,3 +424,124 @@ private struct SplitMix: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 }
+
+@Suite("Waits and hosts in the state machine")
+struct WaitTests {
+  private let held = Failure(
+    .unavailable, "left alone", remedy: .retry, retryAfterMs: 30_000, heldOrigin: "https://h:443", isUntried: true)
+  private let asked = Failure(.unavailable, "429", remedy: .retry, retryAfterMs: 30_000, heldOrigin: "https://h:443")
+
+  private func fail(_ bench: inout Bench, _ failure: Failure) throws {
+    try bench.tell(.turnCame, .exportFinished(0, Bench.file(0)), .stepFailed(0, failure), .workEnded)
+  }
+
+  @Test("a host that asks to be left alone is obeyed at once, without repeats")
+  func obeyed() throws {
+    var bench = Bench(resources: 1)
+    try fail(&bench, asked)
+    #expect(bench.task.waitingFor == .host)
+    #expect(bench.task.nextAttemptAt == bench.now + 30_000)
+    #expect(bench.task.failedAttempts == 1)
+    #expect(bench.task.failure?.heldOrigin == "https://h:443")
+  }
+
+  @Test("what was not even tried uses up no attempt, however often")
+  func untried() throws {
+    var bench = Bench(resources: 1)
+    for _ in 0..<20 {
+      if bench.task.state == .retrying { try bench.tell(.wake) }
+      try fail(&bench, held)
+      #expect(bench.task.waitingFor == .host)
+      #expect(bench.task.failedAttempts == 0)
+    }
+  }
+
+  @Test("what was tried counts, also beside what was not")
+  func mixed() throws {
+    var bench = Bench(resources: 2)
+    try bench.tell(.turnCame, .exportFinished(0, Bench.file(0)), .exportFinished(1, Bench.file(1)))
+    try bench.tell(.stepFailed(0, held), .stepFailed(1, asked), .workEnded)
+    #expect(bench.task.failedAttempts == 1)
+    #expect(bench.task.failure?.resource == 1)
+  }
+
+  @Test("a clock that was set forward expires nothing, and real time does")
+  func expiry() throws {
+    for (pendingMs, state) in [(Int64(1_000), TaskState.queued), (86_400_000, .failed)] {
+      var bench = Bench(resources: 1)
+      try fail(&bench, asked)
+      var machine = TaskStateMachine(
+        bench.task, policy: bench.policy, now: bench.now + 100 * 3_600_000, jitter: 1, pendingMs: pendingMs)
+      _ = try machine.handle(.wake)
+      #expect(machine.task.state == state)
+    }
+  }
+}
+
+@Suite("Sources in the store, in the state machine")
+struct StoredSourceTests {
+  private func bench(_ source: Source) -> Bench {
+    var bench = Bench(resources: 1)
+    bench.task.resources[0].source = source
+    return bench
+  }
+
+  private let found = SourceRefresh(
+    source: .url("https://h/a?t", file: "f"), identity: SourceIdentity(size: 7, modifiedNs: 1, changedNs: 1, inode: 1),
+    mime: "image/gif")
+
+  @Test("what was fetched is the source from then on")
+  func fetched() throws {
+    var bench = bench(.url("https://h/a?t", file: nil))
+    #expect(try bench.tell(.turnCame, .exportStarted(0), .sourceFetched(0, found)) == [])
+    #expect(bench.task.resources[0].source.file == "f")
+    #expect(bench.task.resources[0].identity?.size == 7)
+    #expect(bench.task.resources[0].sourceMime == "image/gif")
+  }
+
+  @Test("what comes after a cancel is removed")
+  func late() throws {
+    var bench = bench(.url("https://h/a?t", file: nil))
+    try bench.tell(.turnCame, .exportStarted(0), .cancel)
+    #expect(try bench.tell(.sourceFetched(0, found)) == [.removeSource("f")])
+  }
+
+  @Test("a copy goes when the task is sent or taken back, and stays while it can be resent")
+  func removed() throws {
+    var sent = bench(.kept(path: "/a", file: "f"))
+    try sent.uploadEverything()
+    try sent.tell(.deliveryStarted)
+    #expect(try sent.tell(.delivered(remoteId: nil)).contains(.removeSource("f")))
+    #expect(sent.task.resources[0].source == .kept(path: "/a", file: nil))
+    var failed = bench(.kept(path: "/a", file: "f"))
+    #expect(try !failed.tell(.turnCame, .stepFailed(0, damaged)).contains(.removeSource("f")))
+    #expect(try !failed.tell(.retry([:])).contains(.removeSource("f")))
+    #expect(failed.task.resources[0].source.file == "f")
+    #expect(try failed.tell(.cancel).contains(.removeSource("f")))
+  }
+
+  @Test("a user's retry fetches again what is not exported, and keeps what is")
+  func retried() throws {
+    var bench = bench(.url("https://h/a?t", file: "f"))
+    try bench.tell(.turnCame, .stepFailed(0, damaged))
+    #expect(try bench.tell(.retry([:])) == [.removeSource("f")])
+    #expect(bench.task.resources[0].source.file == nil)
+    #expect(bench.task.resources[0].identity == nil)
+    bench = self.bench(.url("https://h/a?t", file: "f"))
+    try bench.tell(.turnCame, .exportFinished(0, Bench.file(0)), .stepFailed(0, damaged))
+    #expect(try bench.tell(.retry([:])) == [])
+    #expect(bench.task.resources[0].source.file == "f")
+  }
+
+  @Test(
+    "front ends see neither a URL's query nor the store's own names, and the same key with another query is another submit"
+  )
+  func hidden() {
+    #expect(Source.url("https://h/a?token=1#x", file: "f").json == ["url": "https://h/a"])
+    #expect(Source.kept(path: "/a", file: "f").json == ["path": "/a", "keep": true])
+    func content(_ url: String) -> String {
+      Submission(kind: .avatar, resources: [ResourceDraft(source: .url(url, file: nil))]).content
+    }
+    #expect(content("https://h/a?x=1") != content("https://h/a?x=2"))
+  }
+}

@@ -77,6 +77,28 @@ struct TaskStoreTests {
     #expect(failure.json["isOffline"] == nil && failure.json["retryAfterMs"] == nil)
   }
 
+  @Test("sources in the store come back with their files, and an open finds which are still owned")
+  func sources() async throws {
+    let folder = try StoreFolder()
+    var task = sample("a")
+    task.failure = Failure(
+      .unavailable, "503", remedy: .retry, resource: 1, httpStatus: 503, retryAfterMs: 7, heldOrigin: "https://h:443",
+      isOffline: true, isUntried: true, outcomeUnknown: true)
+    let sources: [Source] = [
+      .url("https://h/a?token=1", file: "one"), .kept(path: "/p/\"file\"", file: "two"), .url("https://h/b", file: nil),
+      .paths(["/a", "/b"]),
+    ]
+    task.resources = sources.enumerated().map { index, source in
+      Resource(index: index, role: .image, source: source, name: "n", sourceMime: "image/jpeg", identity: nil)
+    }
+    let saved = try await folder.open().write { [task] in try $0.insert(task, contentHash: "h") }
+    let store = try folder.open()
+    let read = try await store.read { try $0.task("a") }
+    #expect(read?.resources.map(\.source) == sources)
+    #expect(read == saved)
+    #expect(store.inventory.sourceFiles == ["one", "two"])
+  }
+
   @Test("a write that expects another state changes nothing")
   func expectedState() async throws {
     let folder = try StoreFolder()

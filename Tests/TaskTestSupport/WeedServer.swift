@@ -9,6 +9,8 @@ public final class WeedServer: Sendable {
 
   private let process: ServerProcess
   public let port: Int
+  /// Where tus is spoken, and files of buckets can be read unsigned.
+  public let filerPort: Int
   public var url: String { "http://127.0.0.1:\(port)" }
 
   private static let shared = Result { try WeedServer() }
@@ -20,6 +22,7 @@ public final class WeedServer: Sendable {
     let folder = FileManager.default.temporaryDirectory.path + "/taskcenter-weed-" + UUID().uuidString
     process = try ServerProcess("start-weed.sh", [folder, "temporary"])
     port = Int(process.words[0]) ?? 0
+    filerPort = Int(process.words[1]) ?? 0
   }
 
   /// A request that curl signs with all rights.

@@ -1,0 +1,72 @@
+import Delivery
+import Dispatch
+import Exports
+import Fetches
+import Glibc
+import Synchronization
+import TaskConfig
+import TaskEngine
+import Uploads
+
+/// Reads the config again at SIGHUP. A broken one changes nothing, and is told on stderr and in `engine/status`.
+final class Reload: Sendable {
+  private let read: @Sendable () throws -> Config
+  private let engine: Engine
+  private let services: Services
+  private let log: Log
+  private let notice = Mutex<String?>(nil)
+
+  /// Who works by the config.
+  struct Services: Sendable {
+    let exporter: ExportService
+    let fetcher: FetchService
+    let uploader: UploadService
+    let deliverer: DeliveryService
+
+    func update(_ config: Config) {
+      exporter.update(config)
+      fetcher.update(config)
+      uploader.update(config)
+      deliverer.update(config)
+    }
+  }
+
+  init(engine: Engine, services: Services, log: Log, read: @escaping @Sendable () throws -> Config) {
+    self.engine = engine
+    self.services = services
+    self.log = log
+    self.read = read
+  }
+
+  /// Listens for as long as the result is kept.
+  func listen() -> any DispatchSourceSignal {
+    signal(SIGHUP, SIG_IGN)
+    let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: DispatchQueue(label: "taskcenter.reload"))
+    source.setEventHandler { @Sendable [self] in reload() }
+    source.resume()
+    return source
+  }
+
+  private func reload() {
+    do {
+      let config = try read()
+      services.update(config)
+      tell(nil)
+      log(.info, "the config was read again")
+      Task { await engine.update(config) }
+    } catch {
+      let message = "the config is broken, the old one stays: \(error)"
+      log(.error, message)
+      tell(message)
+    }
+  }
+
+  private func tell(_ message: String?) {
+    let old = notice.withLock { notice in
+      defer { notice = message }
+      return notice
+    }
+    if let old { engine.status.remove(notice: old) }
+    if let message { engine.status.add(notice: message) }
+  }
+}
