@@ -17,7 +17,8 @@ let package = Package(
       name: "taskcenter", dependencies: ["JSON", "JSONRPC", "Platform", "TaskModel", "TaskProtocol"],
       path: "clients/taskcenter", swiftSettings: strict),
     .executableTarget(
-      name: "taskcenter-export", dependencies: ["ExportProtocol", "JSON", "LogArchive", "MediaExport", "TaskModel"],
+      name: "taskcenter-export",
+      dependencies: ["ExportProtocol", "JSON", "LogArchive", "MediaExport", "Sandbox", "TaskModel"],
       swiftSettings: strict),
     .executableTarget(
       name: "taskcenterd",
@@ -44,13 +45,15 @@ let package = Package(
       name: "Exports",
       dependencies: ["Digest", "ExportProtocol", "JSON", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
       swiftSettings: strict),
-    .target(name: "LogArchive", dependencies: ["Archive", "ExportProtocol", "TaskModel"], swiftSettings: strict),
     .target(
-      name: "MediaExport", dependencies: ["ExportProtocol", "FFmpeg", "TaskModel", "Vips"], swiftSettings: strict),
-    .target(name: "SourceFiles", dependencies: ["Platform", "TaskModel"], swiftSettings: strict),
+      name: "LogArchive", dependencies: ["Archive", "ExportProtocol", "MediaTypes", "TaskModel"], swiftSettings: strict),
+    .target(
+      name: "MediaExport", dependencies: ["ExportProtocol", "FFmpeg", "MediaTypes", "TaskModel", "Vips"],
+      swiftSettings: strict),
+    .target(name: "SourceFiles", dependencies: ["MediaTypes", "Platform", "TaskModel"], swiftSettings: strict),
     .target(
       name: "TaskEngine",
-      dependencies: ["JSON", "Platform", "SourceFiles", "TaskConfig", "TaskModel", "TaskStorage"],
+      dependencies: ["JSON", "MediaTypes", "Platform", "SourceFiles", "TaskConfig", "TaskModel", "TaskStorage"],
       swiftSettings: strict),
     .target(
       name: "TaskSchema", path: "schema", exclude: ["config.schema.json"], sources: ["TaskSchema.swift"],
@@ -70,6 +73,7 @@ let package = Package(
     .target(name: "HTTP", dependencies: ["CCurl", "Platform"], swiftSettings: strict),
     .target(name: "JSONRPC", dependencies: ["JSON", "Platform"], swiftSettings: strict),
     .target(name: "Platform", dependencies: ["CPlatform"], swiftSettings: strict),
+    .target(name: "Sandbox", dependencies: ["CSandbox"], swiftSettings: strict),
     .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: strict),
     .target(name: "Vips", dependencies: ["CVips"], swiftSettings: strict),
 
@@ -82,11 +86,13 @@ let package = Package(
       name: "CFFmpeg", pkgConfig: "libavfilter",
       providers: [.apt(["libavcodec-dev", "libavfilter-dev", "libavformat-dev", "libavutil-dev"])]),
     .systemLibrary(name: "CPlatform"),
+    .systemLibrary(name: "CSandbox"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
 
     // MARK: Values
     .target(name: "JSON", swiftSettings: strict),
+    .target(name: "MediaTypes", swiftSettings: strict),
     .target(name: "TaskConfig", dependencies: ["JSON", "Platform", "TaskModel"], swiftSettings: strict),
     .target(name: "TaskModel", dependencies: ["JSON"], swiftSettings: strict),
 
@@ -113,6 +119,11 @@ let package = Package(
       dependencies: [
         "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "TaskModel", "taskcenter-export",
       ], swiftSettings: strict),
+    .executableTarget(
+      name: "sandbox-probe", dependencies: ["Sandbox"], path: "Tests/SandboxProbe", swiftSettings: strict),
+    .testTarget(
+      name: "SandboxTests", dependencies: ["Sandbox", "TaskTestSupport", "sandbox-probe"], swiftSettings: strict),
+    .testTarget(name: "MediaTypesTests", dependencies: ["MediaTypes"], swiftSettings: strict),
     .target(name: "TaskTestSupport", path: "Tests/TaskTestSupport", swiftSettings: strict),
     .testTarget(
       name: "UploadsTests",

@@ -19,7 +19,7 @@ public final class ExportService: Exporter {
   private let index = ExportIndex()
   private let turns = ExportTurns()
   private let nextOrder = Atomic<Int64>(1)
-  /// Resources over which a worker has died once: a second time is no accident.
+  /// Resources over which a worker has died, or hung, once: a second time is no accident.
   private let crashes = Mutex<Set<String>>([])
 
   private static let unfinished = ".part"
@@ -27,10 +27,13 @@ public final class ExportService: Exporter {
   /// - Parameters:
   ///   - folder: for finished and unfinished exports; made by the caller.
   ///   - program: path of `taskcenter-export`.
-  public init(folder: String, program: String, config: Config) {
+  ///   - tellsLacks: whether workers say on stderr what this machine's sandbox lacks.
+  public init(folder: String, program: String, config: Config, tellsLacks: Bool = false) {
     self.folder = folder
     self.config = config
-    pool = WorkerPool(program: program, memoryLimit: config.exports.memoryLimit)
+    pool = WorkerPool(
+      .init(
+        program: program, folder: folder, memoryLimit: config.exports.memoryLimit, tellsLacks: tellsLacks))
   }
 
   public func export(
@@ -78,10 +81,16 @@ public final class ExportService: Exporter {
     _ order: ExportOrder, _ source: SourceFile?, crashKey: String, _ progress: @escaping @Sendable (Double) -> Void
   ) async throws -> ExportResult {
     do {
-      return try await pool.run(
+      let result = try await pool.run(
         order, input: source?.file, timeoutMs: config.exports.timeoutMs, progress: progress)
-    } catch var failure as Failure where failure.code == .exportCrashed {
-      let isFirst = crashes.withLock { $0.insert(crashKey).inserted }
+      crashes.withLock { _ = $0.remove(crashKey) }
+      return result
+    } catch var failure as Failure where failure.code == .exportCrashed || failure.code == .exportTimedOut {
+      let isFirst = crashes.withLock { crashes in
+        // When it is a second time, the count begins anew: a person may ask for another two.
+        if crashes.remove(crashKey) != nil { return false }
+        return crashes.insert(crashKey).inserted
+      }
       if !isFirst { failure.remedy = .giveUp }
       throw failure
     }

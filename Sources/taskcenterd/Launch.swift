@@ -104,7 +104,9 @@ struct Launch {
     let clock = SystemClock()
     let parts = Engine.Parts(
       config: config,
-      exporter: ExportService(folder: exports, program: Launch.workerProgram(environment), config: config),
+      exporter: ExportService(
+        folder: exports, program: Launch.workerProgram(environment), config: config,
+        tellsLacks: options.logLevel >= .debug),
       uploader: UploadService(config: config, http: http, exportsFolder: exports, clock: clock),
       deliverer: DeliveryService(config: config, http: http), clock: clock, log: log)
     let path = folder + "/taskcenter.db"
