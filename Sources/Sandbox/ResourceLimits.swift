@@ -12,6 +12,9 @@ public enum ResourceLimits {
     // A reader that has gone, or a file-size limit, is an error of the call and not the end of the process.
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
+    // A crash ends the process at once: the Swift runtime's handler would start a debugger to tell of it, and where it may
+    // not, let the process go on.
+    for crash in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGBUS, SIGSEGV] { signal(crash, SIG_DFL) }
     // A dump of a crash would hold a stranger's picture.
     limit(Int32(RLIMIT_CORE.rawValue), 0)
     limit(Int32(RLIMIT_NOFILE.rawValue), files)
