@@ -53,6 +53,21 @@ test-end-to-end: check-swift
 	$(SWIFT) build -j $(JOBS)
 	cd Tests/EndToEnd && $(PYTHON) run.py
 
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS := json messages orders reports media submissions
+
+test-fuzz: check-swift ## the readers' corpus, and some thousand inputs made of it, the same each time
+	$(SWIFT) build -j $(JOBS) --product fuzz-runner
+	.build/debug/fuzz-runner Tests/Fuzz/corpus 20000 .build/fuzz-last-input
+
+fuzz: check-swift ## libFuzzer on each reader for FUZZ_SECONDS; what it finds lies in .build/fuzz
+	$(SWIFT) build -j $(JOBS) --scratch-path .build/fuzz --product FuzzTargets -Xswiftc -sanitize=fuzzer \
+	  -Xswiftc -sanitize-coverage=edge,trace-cmp
+	swiftc -sanitize=fuzzer .build/fuzz/debug/libFuzzTargets.a -o .build/fuzz/libfuzzer
+	cd .build/fuzz && for target in $(FUZZ_TARGETS); do mkdir -p found/$$target; FUZZ_TARGET=$$target ./libfuzzer \
+	  -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -artifact_prefix=found/$$target- -print_final_stats=1 found/$$target \
+	  ../../Tests/Fuzz/corpus/$$target || exit 1; done
+
 # What is quick to make and to export, and hostile or easily got wrong.
 QUICK_MEDIA := i0,i1,i2,i35,a01,a1,b0,b1,n0,v02,v05,v06,v08,v19,v21,v40
 EXPORT := .build/debug/taskcenter-export

@@ -11,6 +11,10 @@ let strict: [SwiftSetting] = [
 
 let package = Package(
   name: "taskcenter",
+  products: [
+    // Linked with libFuzzer by `make fuzz`.
+    .library(name: "FuzzTargets", type: .static, targets: ["FuzzTargets"])
+  ],
   targets: [
     // MARK: Programs
     .executableTarget(
@@ -119,6 +123,12 @@ let package = Package(
       dependencies: [
         "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "TaskModel", "taskcenter-export",
       ], swiftSettings: strict),
+    .executableTarget(
+      name: "fuzz-runner", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Runner", swiftSettings: strict),
+    .target(
+      name: "FuzzTargets",
+      dependencies: ["ExportProtocol", "JSON", "JSONRPC", "MediaTypes", "TaskModel", "TaskProtocol"],
+      path: "Tests/Fuzz/Targets", swiftSettings: strict),
     .executableTarget(
       name: "sandbox-probe", dependencies: ["Sandbox"], path: "Tests/SandboxProbe", swiftSettings: strict),
     .testTarget(
