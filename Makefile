@@ -58,11 +58,10 @@ FUZZ_TARGETS := json messages orders reports media submissions
 
 test-fuzz: check-swift ## the readers' corpus, and some thousand inputs made of it, the same each time
 	$(SWIFT) build -j $(JOBS) --product fuzz-runner
-	.build/debug/fuzz-runner Tests/Fuzz/corpus 20000 .build/fuzz-last-input
+	.build/debug/fuzz-runner Tests/Fuzz/corpus 5000 .build/fuzz-last-input
 
 fuzz: check-swift ## libFuzzer on each reader for FUZZ_SECONDS; what it finds lies in .build/fuzz
-	$(SWIFT) build -j $(JOBS) --scratch-path .build/fuzz --product FuzzTargets -Xswiftc -sanitize=fuzzer \
-	  -Xswiftc -sanitize-coverage=edge,trace-cmp
+	$(SWIFT) build -j $(JOBS) --scratch-path .build/fuzz --product FuzzTargets -Xswiftc -sanitize=fuzzer
 	swiftc -sanitize=fuzzer .build/fuzz/debug/libFuzzTargets.a -o .build/fuzz/libfuzzer
 	cd .build/fuzz && for target in $(FUZZ_TARGETS); do mkdir -p found/$$target; FUZZ_TARGET=$$target ./libfuzzer \
 	  -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -artifact_prefix=found/$$target- -print_final_stats=1 found/$$target \

@@ -16,7 +16,9 @@ func contents(of path: String) -> [UInt8] {
   guard file >= 0 else { fail("\(path) can't be read") }
   defer { close(file) }
   var bytes = [UInt8](repeating: 0, count: 1 << 20)
-  return Array(bytes.prefix(max(0, read(file, &bytes, bytes.count))))
+  let count = read(file, &bytes, bytes.count)
+  guard count > 0 else { fail("\(path) is empty") }
+  return Array(bytes[..<count])
 }
 
 func names(in path: String) -> [String] {
