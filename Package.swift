@@ -121,7 +121,9 @@ let package = Package(
     .testTarget(
       name: "MediaExportTests",
       dependencies: [
-        "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "TaskModel", "taskcenter-export",
+        "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "Platform", "TaskModel",
+        "TaskTestSupport",
+        "taskcenter-export",
       ], swiftSettings: strict),
     .executableTarget(
       name: "fuzz-runner", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Runner", swiftSettings: strict),

@@ -4,14 +4,14 @@ import Glibc
 /// Starting and ending other programs.
 public enum ChildProcess {
   /// Starts `program` with `descriptorZero` as its standard input; its standard output and error are this process's
-  /// descriptor 2, so that no child ever writes into a protocol. Signal handling starts anew; all other descriptors are
-  /// closed on exec.
+  /// descriptor 2, so that no child ever writes into a protocol. Signal handling starts anew. It inherits nothing else:
+  /// whoever waits for the end of a pipe must not wait for a child that does not know of it.
   /// - Parameter arguments: the first is the program's own name.
   /// - Throws: `SystemError`.
   public static func spawn(
     _ program: String, _ arguments: [String], descriptorZero: Int32
   ) throws(SystemError) -> Int32 {
-    try spawn(program, arguments, descriptors: [(descriptorZero, 0), (2, 1)], flags: 0)
+    try spawn(program, arguments, descriptors: [(descriptorZero, 0), (2, 1)], flags: 0, closesOthers: true)
   }
 
   /// Starts `program` in a session of its own, which no terminal's signals reach and which outlives this process. It

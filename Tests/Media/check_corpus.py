@@ -237,8 +237,10 @@ def main():
         result = run(*watch, worker, *memory, '--one', kind, *arguments, '--', source, out)
         took = time.time() - start
         issues = []
-        if trace and (asked := asked_for(open(trace, errors='replace').read().replace(source, 'SOURCE'))):
-            issues.append(f'asked for {asked}')
+        if trace:
+            text = open(trace, errors='replace').read()
+            asked = asked_for(text.replace(source, 'SOURCE').replace(worker, 'taskcenter-export'))
+            issues += [f'asked for {asked}'] if asked else []
         try:
             report = json.loads(result.stdout)
         except ValueError:

@@ -1,6 +1,8 @@
 import ExportProtocol
 import Foundation
+import Platform
 import TaskModel
+import TaskTestSupport
 import Testing
 
 /// A worker as the engine starts it: its end of the channel is descriptor 0.
@@ -12,27 +14,9 @@ private final class RunningWorker {
   init(_ folder: Folder, _ arguments: String...) throws {
     let (ours, theirs) = try ExportChannel.pair()
     channel = ours
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawn_file_actions_adddup2(&actions, theirs, 0)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    let path = try #require(try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-    let worker = (path as NSString).deletingLastPathComponent + "/taskcenter-export"
-    let all = [worker, "--folder", folder.path] + arguments
-    let words: [UnsafeMutablePointer<CChar>?] = all.map { strdup($0) } + [nil]
-    defer { words.forEach { free($0) } }
-    var process: pid_t = 0
-    let result = posix_spawn(&process, Self.path(worker), &actions, nil, words, environ)
-    close(theirs)
-    try #require(result == 0)
-    self.process = process
-  }
-
-  /// The tests may run in a tool of the toolchain; the worker then lies beside the test bundle.
-  private static func path(_ beside: String) -> String {
-    if FileManager.default.isExecutableFile(atPath: beside) { return beside }
-    let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? ""
-    return (bundle as NSString).deletingLastPathComponent + "/taskcenter-export"
+    defer { close(theirs) }
+    let worker = try Programs.path("taskcenter-export")
+    process = try ChildProcess.spawn(worker, [worker, "--folder", folder.path] + arguments, descriptorZero: theirs)
   }
 
   /// Sends an order with its file and waits for the final report.
