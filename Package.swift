@@ -18,7 +18,8 @@ let package = Package(
   targets: [
     // MARK: Programs
     .executableTarget(
-      name: "taskcenter", dependencies: ["JSON", "JSONRPC", "Platform", "TaskModel", "TaskProtocol"],
+      name: "taskcenter",
+      dependencies: ["JSON", "JSONRPC", "MediaTypes", "Platform", "SourceFiles", "TaskModel", "TaskProtocol"],
       path: "clients/taskcenter", swiftSettings: strict),
     .executableTarget(
       name: "taskcenter-export",
@@ -104,7 +105,8 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", dependencies: ["TaskModel"], swiftSettings: strict),
     .testTarget(name: "AnswersTests", dependencies: ["Answers", "HTTP", "JSON", "TaskModel"], swiftSettings: strict),
     .testTarget(
-      name: "ClientTests", dependencies: ["JSON", "JSONRPC", "TaskModel", "TaskProtocol", "taskcenter"],
+      name: "ClientTests",
+      dependencies: ["JSON", "JSONRPC", "MediaTypes", "SourceFiles", "TaskModel", "TaskProtocol", "taskcenter"],
       swiftSettings: strict),
     .testTarget(
       name: "DeliveryTests",
@@ -122,8 +124,7 @@ let package = Package(
       name: "MediaExportTests",
       dependencies: [
         "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "Platform", "TaskModel",
-        "TaskTestSupport",
-        "taskcenter-export",
+        "TaskTestSupport", "taskcenter-export",
       ], swiftSettings: strict),
     .executableTarget(
       name: "fuzz-runner", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Runner", swiftSettings: strict),
@@ -136,7 +137,11 @@ let package = Package(
     .testTarget(
       name: "SandboxTests", dependencies: ["Sandbox", "TaskTestSupport", "sandbox-probe"], swiftSettings: strict),
     .testTarget(name: "MediaTypesTests", dependencies: ["MediaTypes"], swiftSettings: strict),
-    .target(name: "TaskTestSupport", path: "Tests/TaskTestSupport", swiftSettings: strict),
+    .testTarget(name: "TaskConfigTests", dependencies: ["JSON", "TaskConfig"], swiftSettings: strict),
+    .testTarget(name: "TaskEngineTests", dependencies: ["TaskEngine", "TaskModel"], swiftSettings: strict),
+    .target(
+      name: "TaskTestSupport", dependencies: ["JSON", "TaskModel"], path: "Tests/TaskTestSupport", swiftSettings: strict
+    ),
     .testTarget(
       name: "UploadsTests",
       dependencies: ["HTTP", "JSON", "TaskConfig", "TaskModel", "TaskTestSupport", "Uploads"], swiftSettings: strict),

@@ -3,19 +3,65 @@
 #ifndef TC_CVIPS_SHIM_H
 #define TC_CVIPS_SHIM_H
 
+#include <gmodule.h>
 #include <vips/vips.h>
+
+// dladdr(3) and its struct are shown to _GNU_SOURCE only, which a module can't define; the layout is part of the ABI.
+struct tc_vips_symbol {
+  const char *file;
+  void *base;
+  const char *name;
+  void *address;
+};
+extern int tc_vips_dladdr(const void *address, struct tc_vips_symbol *found) __asm__("dladdr");
+
+/// Path of the library itself; NULL where it is linked into the program.
+static inline const char *tc_vips_path(void) {
+  struct tc_vips_symbol found;
+  return tc_vips_dladdr((const void *)vips_init, &found) ? found.file : NULL;
+}
 
 static inline VipsImage *tc_vips_open(VipsSource *source) {
   return vips_image_new_from_source(source, "", "access", VIPS_ACCESS_SEQUENTIAL, NULL);
 }
 
+// Decodes every pixel, keeps none, and takes a mere warning of the decoder for a failure.
+static inline int tc_vips_verify(VipsSource *source) {
+  double mean;
+  VipsImage *image = vips_image_new_from_source(
+      source, "", "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_WARNING, NULL);
+  if (!image) return -1;
+  int result = vips_avg(image, &mean, NULL);
+  g_object_unref(image);
+  return result;
+}
+
 // size=down never enlarges. fail_on=truncated makes a picture that is cut off an error in place of a half-grey picture;
 // it is said to the loader, since vips_thumbnail_source of 8.14 drops its own option of that name on the way.
-static inline int tc_vips_thumbnail(VipsSource *source, VipsImage **out, int width, int height, int crop) {
+// Converting to a profile costs as much CPU as all the rest together, also from sRGB to sRGB, so it is only done on demand.
+static inline int tc_vips_thumbnail(
+    VipsSource *source, VipsImage **out, int width, int height, int crop, int convert) {
+  VipsInteresting interesting = crop ? VIPS_INTERESTING_CENTRE : VIPS_INTERESTING_NONE;
+  if (convert)
+    return vips_thumbnail_source(
+        source, out, width, "height", height, "size", VIPS_SIZE_DOWN, "crop", interesting, "export_profile", "srgb",
+        "option_string", "fail_on=truncated", NULL);
   return vips_thumbnail_source(
-      source, out, width, "height", height, "size", VIPS_SIZE_DOWN, "crop",
-      crop ? VIPS_INTERESTING_CENTRE : VIPS_INTERESTING_NONE, "export_profile", "srgb", "option_string",
+      source, out, width, "height", height, "size", VIPS_SIZE_DOWN, "crop", interesting, "option_string",
       "fail_on=truncated", NULL);
+}
+
+static inline int tc_vips_thumbnail_image(VipsImage *in, VipsImage **out, int width, int height) {
+  return vips_thumbnail_image(in, out, width, "height", height, "size", VIPS_SIZE_DOWN, NULL);
+}
+
+static inline VipsImage *tc_vips_from_rgb(const void *bytes, size_t size, int width, int height) {
+  VipsImage *bare = vips_image_new_from_memory_copy(bytes, size, width, height, 3, VIPS_FORMAT_UCHAR);
+  VipsImage *image = NULL;
+  if (!bare) return NULL;
+  vips_copy(bare, &image, "interpretation", VIPS_INTERPRETATION_sRGB, NULL);
+  g_object_unref(bare);
+  return image;
 }
 
 static inline int tc_vips_colourspace(VipsImage *in, VipsImage **out, VipsInterpretation space) {
@@ -31,6 +77,11 @@ static inline int tc_vips_flatten_white(VipsImage *in, VipsImage **out) {
 
 static inline int tc_vips_jpegsave(VipsImage *in, VipsTarget *target, int quality) {
   return vips_jpegsave_target(in, target, "Q", quality, "optimize_coding", TRUE, "strip", TRUE, NULL);
+}
+
+static inline int tc_vips_heifsave(VipsImage *in, VipsTarget *target, int quality) {
+  return vips_heifsave_target(
+      in, target, "Q", quality, "compression", VIPS_FOREIGN_HEIF_COMPRESSION_HEVC, "strip", TRUE, NULL);
 }
 
 #endif

@@ -12,9 +12,14 @@ enum DeliveryBody {
     object["lane"] = .string(task.lane)
     object["attempt"] = .int(task.attempt)
     object["payload"] = task.payload
-    object["resources"] = .array(task.resources.compactMap(resource))
+    object["resources"] = .array(task.resources.filter { isWanted($0, task) }.compactMap(resource))
     object["failed"] = .array(task.resources.compactMap(failed))
     return object
+  }
+
+  /// A poster without its video is nothing.
+  private static func isWanted(_ resource: Resource, _ task: SendTask) -> Bool {
+    resource.derivedFrom.map { task.resources[$0].isDone } ?? true
   }
 
   private static func resource(_ resource: Resource) -> JSONValue? {
@@ -22,6 +27,8 @@ enum DeliveryBody {
     var object = JSONObject([
       ("index", .int(resource.index)), ("role", .string(resource.role.rawValue)), ("url", .string(url)),
     ])
+    object["derivedFrom"] = resource.derivedFrom.map(JSONValue.int)
+    object["blurhash"] = resource.export?.blurhash.map(JSONValue.string)
     guard let receipt = resource.receipt else {
       object["name"] = .string(resource.name)
       return .object(object)

@@ -8,12 +8,14 @@ public import TaskModel
 public final class DeliveryService: Deliverer {
   private let config: Mutex<Config>
   private let http: HTTPClient
+  private let frontEnds: any FrontEnds
   private let now: @Sendable () -> Int64
 
   /// - Parameter now: milliseconds since 1970, for the journal's `at`; nil: the system's clock.
-  public init(config: Config, http: HTTPClient, now: (@Sendable () -> Int64)? = nil) {
+  public init(config: Config, http: HTTPClient, frontEnds: any FrontEnds, now: (@Sendable () -> Int64)? = nil) {
     self.config = Mutex(config)
     self.http = http
+    self.frontEnds = frontEnds
     self.now = now ?? { SystemTime.wallMs() }
   }
 
@@ -29,6 +31,7 @@ public final class DeliveryService: Deliverer {
     case .journal(let path):
       try await JournalDelivery(path: path, now: now).deliver(task, mode: mode)
       return nil
+    case .frontEnd: return try await FrontEndDelivery(frontEnds: frontEnds).deliver(task, mode: mode)
     case .http(let target):
       return try await HTTPDelivery(target: target, http: http, settings: config.uploads).deliver(task)
     }

@@ -9,10 +9,13 @@ public enum ExportReport: Sendable, Hashable {
   /// Nothing is left of the output.
   case failed(id: Int64, Failure)
   case probed(id: Int64, MediaFacts)
+  case planned(id: Int64, PlannedExport)
 
   public var id: Int64 {
     switch self {
-    case .progress(let id, _), .done(let id, _), .failed(let id, _), .probed(let id, _): id
+    case .progress(let id, _), .done(let id, _), .failed(let id, _), .probed(let id, _),
+      .planned(let id, _):
+      id
     }
   }
 
@@ -29,11 +32,16 @@ public struct ExportResult: Sendable, Hashable {
   public var width: Int?
   public var height: Int?
   public var durationMs: Int64?
-  /// What was done: `960x540`, `remux`, `2048`, `aac`, `zip`…
+  /// What was done: `960x540`, `remux`, `2048`, `pass`, `aac`, `zip`…
   public var rung: String
+  /// How often a film was encoded for it, with what was given up on the way; of interest to benchmarks, not stored.
+  public var encodes: Int
+  /// Of a picture or a film: some thirty letters that show its colours (github.com/woltapp/blurhash).
+  public var blurhash: String?
 
   public init(
-    mime: String, size: Int64, width: Int? = nil, height: Int? = nil, durationMs: Int64? = nil, rung: String
+    mime: String, size: Int64, width: Int? = nil, height: Int? = nil, durationMs: Int64? = nil, rung: String,
+    encodes: Int = 0, blurhash: String? = nil
   ) {
     self.mime = mime
     self.size = size
@@ -41,6 +49,8 @@ public struct ExportResult: Sendable, Hashable {
     self.height = height
     self.durationMs = durationMs
     self.rung = rung
+    self.encodes = encodes
+    self.blurhash = blurhash
   }
 }
 

@@ -3,7 +3,7 @@ import TaskModel
 
 extension ExportReport {
   private enum Kind: String, CaseIterable {
-    case progress, done, failed, probed
+    case progress, done, failed, probed, planned
   }
 
   public var json: JSONValue {
@@ -20,6 +20,8 @@ extension ExportReport {
       object["height"] = result.height.map(JSONValue.int)
       object["durationMs"] = result.durationMs.map(JSONValue.int)
       object["rung"] = .string(result.rung)
+      object["encodes"] = .int(result.encodes)
+      object["blurhash"] = result.blurhash.map(JSONValue.string)
     case .failed(_, let failure):
       object["report"] = .string(Kind.failed.rawValue)
       object["code"] = .string(failure.code.rawValue)
@@ -32,6 +34,9 @@ extension ExportReport {
       object["width"] = facts.width.map(JSONValue.int)
       object["height"] = facts.height.map(JSONValue.int)
       object["durationMs"] = facts.durationMs.map(JSONValue.int)
+    case .planned(_, let plan):
+      object["report"] = .string(Kind.planned.rawValue)
+      for member in plan.json.members { object[member.name] = member.value }
     }
     return .object(object)
   }
@@ -53,7 +58,9 @@ extension ExportReport {
         ExportResult(
           mime: try fields.required("mime").nonEmptyString(), size: try fields.required("size").int(),
           width: try fields.pixels("width"), height: try fields.pixels("height"),
-          durationMs: try fields.optional("durationMs")?.int(), rung: try fields.required("rung").nonEmptyString()))
+          durationMs: try fields.optional("durationMs")?.int(), rung: try fields.required("rung").nonEmptyString(),
+          encodes: Int(try fields.required("encodes").int(in: 0...1_000)),
+          blurhash: try fields.optional("blurhash")?.nonEmptyString()))
     case .failed:
       self = .failed(
         id: id,
@@ -67,6 +74,14 @@ extension ExportReport {
           kind: try fields.required("kind").oneOf(MediaFacts.Kind.self),
           mime: try fields.required("mime").nonEmptyString(), width: try fields.pixels("width"),
           height: try fields.pixels("height"), durationMs: try fields.optional("durationMs")?.int()))
+    case .planned:
+      self = .planned(
+        id: id,
+        PlannedExport(
+          try fields.required("action").oneOf(PlannedExport.Action.self),
+          rung: try fields.optional("rung")?.nonEmptyString(), width: try fields.pixels("width"),
+          height: try fields.pixels("height"), estimatedBytes: try fields.optional("estimatedBytes")?.int(),
+          reason: try fields.required("reason").nonEmptyString()))
     }
     try fields.finish()
   }

@@ -9,7 +9,9 @@ enum ExportPlan {
 
   static func job(for resource: Resource, of task: SendTask, size: Int64, kinds: Config.Kinds) -> ExportJob {
     switch resource.role {
-    case .image, .cover, .poster, .thumbnail: return .image(image(task.kind, kinds))
+    case .poster: return .poster(PosterJob())
+    case .thumbnail: return .thumbnail(ThumbnailJob())
+    case .image, .cover: return .image(image(task.kind, kinds))
     case .video: return .video(video(task.kind, size: size, kinds))
     case .audio: return .audio
     case .archive: return .archive(entries(resource.source.paths))
@@ -19,7 +21,9 @@ enum ExportPlan {
   private static func image(_ kind: TaskKind, _ kinds: Config.Kinds) -> ImageJob {
     let feed = kinds.feedPost.image
     switch kind {
-    case .feedPost: return ImageJob(longEdge: feed.longEdge, quality: feed.quality)
+    case .feedPost:
+      return ImageJob(
+        longEdge: feed.longEdge, quality: feed.quality, format: feed.format == .heic ? .heic : .jpeg)
     case .avatar: return ImageJob(longEdge: 640, cropSquare: true)
     case .message, .chatVideo, .log: return ImageJob(longEdge: 1600)
     }
@@ -27,11 +31,11 @@ enum ExportPlan {
 
   private static func video(_ kind: TaskKind, size: Int64, _ kinds: Config.Kinds) -> VideoJob {
     guard kind == .feedPost else {
-      let fits = size <= kinds.chatVideo.limit
-      return VideoJob(
-        longSide: 1280, shortSide: 720, remux: fits ? .ifCleanWithinBox : .never, hardLimit: kinds.chatVideo.hardLimit)
+      let chat = kinds.chatVideo
+      return VideoJob(.ladder(limit: chat.limit, hardLimit: max(chat.limit, chat.hardLimit)))
     }
-    return VideoJob(longSide: 960, shortSide: 540, remux: size <= feedRemuxLimit ? .ifClean : .never)
+    return VideoJob(
+      .box(VideoBox(longSide: 960, shortSide: 540, remux: size <= feedRemuxLimit ? .ifClean : .never)))
   }
 
   /// Names in the archive are those of the files and folders; where two are the same, the later ones are numbered.

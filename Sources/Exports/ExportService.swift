@@ -18,6 +18,8 @@ public final class ExportService: Exporter {
   private let pool: WorkerPool
   private let index = ExportIndex()
   private let turns = ExportTurns()
+  /// Plans have workers of their own: they are quick, and a long film must not hold them up.
+  private let planners: WorkerPool
   private let nextOrder = Atomic<Int64>(1)
   /// Resources over which a worker has died, or hung, once: a second time is no accident.
   private let crashes = Mutex<Set<String>>([])
@@ -31,16 +33,17 @@ public final class ExportService: Exporter {
   public init(folder: String, program: String, config: Config, tellsLacks: Bool = false) {
     self.folder = folder
     self.config = config
-    pool = WorkerPool(
-      .init(
-        program: program, folder: folder, memoryLimit: config.exports.memoryLimit, tellsLacks: tellsLacks))
+    let workers = WorkerPool.Settings(
+      program: program, folder: folder, memoryLimit: config.exports.memoryLimit, tellsLacks: tellsLacks)
+    pool = WorkerPool(workers)
+    planners = WorkerPool(workers)
   }
 
   public func export(
     _ resource: Resource, of task: SendTask, progress: @escaping @Sendable (Double) -> Void
   ) async throws -> ExportedFile {
     let source = try open(resource)
-    let job = ExportPlan.job(for: resource, of: task, size: source?.identity.size ?? 0, kinds: config.kinds)
+    let job = job(for: resource, of: task, source)
     let crashKey = "\(task.id)/\(resource.index)"
     guard let source else { return try await make(job, resource.name, nil, crashKey: crashKey, key: nil, progress) }
     let key = try ExportIndex.key(job, source.identity)
@@ -56,8 +59,7 @@ public final class ExportService: Exporter {
   ) async throws -> ExportedFile {
     let file = ExportService.randomName()
     let part = path(file + ExportService.unfinished)
-    let order = ExportOrder(
-      id: nextOrder.wrappingAdd(1, ordering: .relaxed).oldValue, job: job, name: name, output: part)
+    let order = order(job, name, output: part)
     do {
       let result = try await run(order, source, crashKey: crashKey, progress)
       try source?.verifyUnchanged()
@@ -70,6 +72,29 @@ public final class ExportService: Exporter {
     }
   }
 
+  public func plan(_ resource: Resource, of task: SendTask) async throws -> PlannedExport {
+    let source = try open(resource)
+    let order = order(job(for: resource, of: task, source), resource.name, output: nil)
+    let report = try await planners.run(
+      order, input: source?.file, timeoutMs: config.exports.timeoutMs, progress: { _ in })
+    guard case .planned(_, let plan) = report else { throw ExportService.misunderstood }
+    return plan
+  }
+
+  private func job(for resource: Resource, of task: SendTask, _ source: SourceFile?) -> ExportJob {
+    ExportPlan.job(for: resource, of: task, size: source?.identity.size ?? 0, kinds: config.kinds)
+  }
+
+  /// - Parameter output: nil for a plan.
+  private func order(_ job: ExportJob, _ name: String, output: String?) -> ExportOrder {
+    ExportOrder(
+      id: nextOrder.wrappingAdd(1, ordering: .relaxed).oldValue, job: job, name: name, output: output ?? "",
+      plansOnly: output == nil)
+  }
+
+  private static let misunderstood = Failure(
+    .internalError, "the export worker answered something else than it was asked", remedy: .retry)
+
   private func open(_ resource: Resource) throws(Failure) -> SourceFile? {
     guard case .path(let path) = resource.source else { return nil }
     let source = try SourceFile.open(path)
@@ -81,9 +106,10 @@ public final class ExportService: Exporter {
     _ order: ExportOrder, _ source: SourceFile?, crashKey: String, _ progress: @escaping @Sendable (Double) -> Void
   ) async throws -> ExportResult {
     do {
-      let result = try await pool.run(
+      let report = try await pool.run(
         order, input: source?.file, timeoutMs: config.exports.timeoutMs, progress: progress)
       crashes.withLock { _ = $0.remove(crashKey) }
+      guard case .done(_, let result) = report else { throw ExportService.misunderstood }
       return result
     } catch var failure as Failure where failure.code == .exportCrashed || failure.code == .exportTimedOut {
       let isFirst = crashes.withLock { crashes in
@@ -105,7 +131,8 @@ public final class ExportService: Exporter {
       try Folder.sync(folder)
       return ExportedFile(
         file: file, mime: result.mime, size: digest.size, md5: digest.md5, sha256: digest.sha256,
-        width: result.width, height: result.height, durationMs: result.durationMs, rung: result.rung, key: key)
+        width: result.width, height: result.height, durationMs: result.durationMs,
+        blurhash: result.blurhash, rung: result.rung, key: key)
     } catch let error as SystemError {
       throw error.isDiskFull
         ? Failure(.diskFull, "there is no space left for the export", remedy: .needsUser)

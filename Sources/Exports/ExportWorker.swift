@@ -8,8 +8,8 @@ import TaskModel
 /// One `taskcenter-export` process and the thread that starts it, talks with it and reaps it. It serves orders one after
 /// the other, so that many photos pay for one start.
 final class ExportWorker: Sendable {
-  /// How an order ended.
-  typealias Outcome = Result<ExportResult, Failure>
+  /// How an order ended: with the final report, where it is none of a failure.
+  typealias Outcome = Result<ExportReport, Failure>
 
   private struct Job {
     let order: ExportOrder
@@ -48,7 +48,7 @@ final class ExportWorker: Sendable {
   /// Runs one order; ends within moments of a cancel, because then the process is killed.
   func run(
     _ order: ExportOrder, input: OpenFile?, progress: @escaping @Sendable (Double) -> Void
-  ) async throws -> ExportResult {
+  ) async throws -> ExportReport {
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Outcome, Never>) in
         enqueue(Job(order: order, input: input, progress: progress, done: { continuation.resume(returning: $0) }))
@@ -153,9 +153,8 @@ final class ExportWorker: Sendable {
       while let report = try channel.receiveReport() {
         switch report {
         case .progress(_, let fraction): job.progress(fraction)
-        case .done(_, let result): return .success(result)
         case .failed(_, let failure): return .failure(failure)
-        case .probed: break
+        case .done, .planned, .probed: return .success(report)
         }
       }
     } catch {}

@@ -44,9 +44,9 @@ final class WorkerPool: Sendable {
   /// - Throws: `Failure`, `CancellationError`.
   func run(
     _ order: ExportOrder, input: OpenFile?, timeoutMs: Int64, progress: @escaping @Sendable (Double) -> Void
-  ) async throws -> ExportResult {
+  ) async throws -> ExportReport {
     let worker = try take(WorkerKind(order.job))
-    defer { giveBack(worker, after: order.job) }
+    defer { giveBack(worker, after: order) }
     let alarm = Alarm(worker)
     queue.asyncAfter(deadline: .now() + .milliseconds(Int(timeoutMs))) { [weak alarm] in alarm?.ring() }
     defer { alarm.turnOff() }
@@ -71,12 +71,12 @@ final class WorkerPool: Sendable {
     return try ExportWorker(program: settings.program, arguments: arguments)
   }
 
-  private func giveBack(_ worker: ExportWorker, after job: ExportJob) {
+  private func giveBack(_ worker: ExportWorker, after order: ExportOrder) {
     // A movie leaves a large heap behind; photos are worth staying warm for.
-    if case .video = job { return worker.retire() }
+    if case .video = order.job, !order.plansOnly { return worker.retire() }
     guard worker.isUsable else { return }
     let lease = state.withLock { state in
-      state.idle[WorkerKind(job), default: []].append(worker)
+      state.idle[WorkerKind(order.job), default: []].append(worker)
       return state.leases
     }
     queue.asyncAfter(deadline: .now() + .seconds(WorkerPool.idleSeconds)) { [self] in

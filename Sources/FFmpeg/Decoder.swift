@@ -40,6 +40,9 @@ public final class Decoder {
     try check(result, "decoding")
   }
 
+  /// Forgets what it holds, so that packets from another place of the stream can follow.
+  public func flush() { avcodec_flush_buffers(context) }
+
   /// - Returns: false when more packets are needed, or at the end.
   public func receive(into frame: Frame) throws(FFmpegError) -> Bool {
     let result = avcodec_receive_frame(context, frame.raw)

@@ -68,6 +68,12 @@ public final class Frame {
 
   public func clear() { av_frame_unref(raw) }
 
+  /// Lets go of its own picture for that of the other one, which is empty then.
+  public func take(_ other: Frame) {
+    av_frame_unref(raw)
+    av_frame_move_ref(raw, other.raw)
+  }
+
   /// Lets the encoder choose picture types anew, in place of those of the source.
   public func forgetPictureType() { raw.pointee.pict_type = AV_PICTURE_TYPE_NONE }
 }

@@ -33,6 +33,17 @@ public enum LogArchive {
     return ExportResult(mime: "application/zip", size: try output.complete(), rung: "zip")
   }
 
+  /// What `write` would put in; files may come and go until then.
+  /// - Throws: `Failure` that names the file.
+  public static func plan(_ entries: [ArchiveEntry]) throws(Failure) -> PlannedExport {
+    var walk = FolderWalk(skipping: -1)
+    for entry in entries { try walk.add(entry) }
+    let files = walk.items.count { !$0.isFolder }
+    return PlannedExport(
+      .zip, rung: "zip", estimatedBytes: walk.items.reduce(0) { $0 + $1.size },
+      reason: "Packed into one zip of \(files) \(files == 1 ? "file" : "files"); text shrinks a lot in it.")
+  }
+
   private static func add(_ item: WalkedItem, to zip: ZipWriter, wrote: (Int) -> Void) throws(Failure) {
     guard !item.isFolder else {
       return try writing { () throws(ArchiveError) in

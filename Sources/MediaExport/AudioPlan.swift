@@ -5,12 +5,14 @@ struct AudioPlan: Equatable {
   var settings: AudioEncoderSettings
   private var layout: String { settings.channels == 1 ? "mono" : "stereo" }
 
-  init(_ audio: StreamInfo.Audio) {
+  /// - Parameter bitRate: bits per second; nil for what is usual.
+  init(_ audio: StreamInfo.Audio, bitRate: Int64? = nil) {
     // 44.1 and 48 kHz are what every player has; others go to the one of the same family.
     let isFamilyOf48 = audio.sampleRate % 8000 == 0 && audio.sampleRate > 0
-    let channels = min(2, max(1, audio.channels))
+    // The encoder has not enough for two channels in the fewest bits that the ladder gives.
+    let channels = bitRate.map { $0 < 48_000 } == true ? 1 : min(2, max(1, audio.channels))
     settings = AudioEncoderSettings(
-      sampleRate: isFamilyOf48 ? 48_000 : 44_100, channels: channels, bitRate: 64_000 * Int64(channels))
+      sampleRate: isFamilyOf48 ? 48_000 : 44_100, channels: channels, bitRate: bitRate ?? 64_000 * Int64(channels))
   }
 
   /// Into one shape, whatever comes: sound may change its rate and its channels on the way.

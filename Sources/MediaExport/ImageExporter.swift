@@ -2,43 +2,49 @@ public import ExportProtocol
 public import TaskModel
 import Vips
 
-/// Makes an upright JPEG in sRGB without metadata, of the first page, never larger than the source.
+/// Makes an upright picture in sRGB without metadata, of the first page, never larger than the source. A small clean JPEG
+/// is passed on, cleaned without loss.
 public enum ImageExporter {
   /// - Throws: `Failure`; nothing is left of the output then.
   public static func export(_ input: MediaInput, job: ImageJob, to path: String) throws(Failure) -> ExportResult {
     let output = try OutputFile.create(path)
     let header = try header(of: input)
-    let size: PixelSize
-    do throws(VipsError) {
-      size = try write(input, header, job, descriptor: output.descriptor)
-    } catch {
-      throw MediaFailure.of(error, input.name)
+    let (facts, clean) = try facts(of: input, header)
+    let plan = ImagePlan(facts, job: job)
+    if plan.action == .pass, let clean, try clean.write(to: output) {
+      return try passed(header, output)
     }
-    return ExportResult(
-      mime: "image/jpeg", size: try output.complete(), width: size.width, height: size.height, rung: "\(job.longEdge)")
+    var result = try ImageEncoder(input: input, header: header, plan: plan, job: job).write(to: output)
+    // Encoding gained nothing: the source is the better picture and the smaller one.
+    if plan.sourceWillDo, let clean, Int64(clean.bytes.count) <= (try output.size()) {
+      if try clean.write(to: output) { return try passed(header, output) }
+      result = try ImageEncoder(input: input, header: header, plan: plan, job: job).write(to: output)
+    }
+    result.size = try output.complete()
+    return result
   }
 
-  private static func write(
-    _ input: MediaInput, _ header: ImageHeader, _ job: ImageJob, descriptor: Int32
-  ) throws(VipsError) -> PixelSize {
-    let side = boxSide(header, job)
-    var image = try Image.thumbnail(
-      descriptor: input.descriptor, width: side, height: side, crop: job.cropSquare
-    ).converted()
-    // JPEG has no alpha, and libvips by itself would show black below it.
-    if image.hasAlpha { image = try image.flattenedOnWhite() }
-    try image.writeJPEG(descriptor: descriptor, quality: job.quality)
-    return PixelSize(image.width, image.height)
+  static let passingRung = "pass"
+
+  private static func passed(_ header: ImageHeader, _ output: OutputFile) throws(Failure) -> ExportResult {
+    ExportResult(
+      mime: "image/jpeg", size: try output.complete(), width: header.width, height: header.height, rung: passingRung,
+      blurhash: Preview.blurhash(imageDescriptor: output.descriptor))
   }
 
-  /// Of the square box that the picture has to fit, or to fill.
-  static func boxSide(_ header: ImageHeader, _ job: ImageJob) -> Int {
-    let long = max(header.width, header.height)
-    let short = min(header.width, header.height)
-    if job.cropSquare { return min(job.longEdge, short) }
-    // A long screenshot would become unreadable; up to 6 Mpx it keeps its pixels.
-    if long > 3 * short, long * short <= 6_000_000, long <= 65_500 { return long }
-    return min(job.longEdge, long)
+  /// - Returns: also the cleaned file, where it is a clean JPEG.
+  private static func facts(of input: MediaInput, _ header: ImageHeader) throws(Failure) -> (ImageFacts, CleanJPEG?) {
+    let clean = try CleanJPEG(input, header)
+    let shown = header.shownSize
+    return (
+      ImageFacts(width: shown.width, height: shown.height, size: try input.size(), isClean: clean != nil), clean
+    )
+  }
+
+  /// What `export` would do.
+  /// - Throws: `Failure`.
+  static func plan(_ input: MediaInput, job: ImageJob) throws(Failure) -> ImagePlan {
+    ImagePlan(try facts(of: input, try header(of: input)).0, job: job)
   }
 
   /// What the picture is, before a pixel of it is decoded.

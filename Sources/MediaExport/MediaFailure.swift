@@ -18,8 +18,18 @@ enum MediaFailure {
   static func tooManyPixels(_ name: String, _ size: PixelSize) -> Failure {
     Failure(.tooManyPixels, "“\(name)” is \(size.width) × \(size.height) pixels, which is too much", remedy: .needsUser)
   }
+  /// The picture was fine, so it is the encoder: missing, or asked for too much.
+  static func noHEIC(_ name: String, _ error: VipsError) -> Failure {
+    let reason = Image.canWriteHEIC ? "\(error)" : "libvips has no HEIF here"
+    return Failure(.unsupported, "“\(name)” can't become a HEIC picture: \(reason)", remedy: .needsUser)
+  }
   static func tooLarge(_ name: String, limit: Int64) -> Failure {
-    Failure(.tooLarge, "“\(name)” can't be made smaller than \(limit) bytes", remedy: .needsUser)
+    Failure(.tooLarge, "“\(name)” can't be made smaller than \(Words.size(limit))", remedy: .needsUser)
+  }
+  static func tooLong(_ name: String, seconds: Double, limit: Int64) -> Failure {
+    Failure(
+      .tooLarge, "“\(name)” lasts \(Words.span(seconds)), which is too long to fit into \(Words.size(limit))",
+      remedy: .needsUser)
   }
   /// Where the system itself refused; nil where it is about the content.
   static func system(_ number: Int32, _ name: String) -> Failure? {

@@ -18,10 +18,7 @@ public enum Prober {
 
   private static func image(_ input: MediaInput) throws(Failure) -> MediaFacts {
     let header = try ImageExporter.header(of: input)
-    // HEIF turns its own picture while it is loaded; EXIF counts elsewhere only.
-    let isTurned = header.orientation >= 5 && header.format != .heif && header.format != .avif
-    let size = PixelSize(header.width, header.height)
-    let shown = isTurned ? size.turned : size
+    let shown = header.shownSize
     return MediaFacts(kind: .image, mime: header.format.mime, width: shown.width, height: shown.height)
   }
 

@@ -9,6 +9,11 @@ struct StreamScan {
   /// was, and no edit list hides a part of the film, which copied packets would let out.
   private(set) var isCopyable = true
 
+  /// Where what is played ends, without what an edit list hides; nil where no packet says its time.
+  private(set) var playedEnd: Double?
+  /// Of each stream.
+  private(set) var packets: [Int: Int] = [:]
+
   var end: Double? { ends.values.max() }
 
   /// An edit list also skips what an AAC encoder needs to get going, which is no part of the sound; in seconds.
@@ -27,6 +32,7 @@ struct StreamScan {
         let index = packet.streamIndex
         guard streams.contains(where: { $0.index == index }) else { continue }
         let isFirst = ends[index] == nil
+        packets[index, default: 0] += 1
         if packet.changesParameters || (isFirst && !packet.isKey) { isCopyable = false }
         if packet.isDiscarded {
           hidden[index, default: 0] += demuxer.timeBase(ofStream: index).seconds(packet.duration)
@@ -37,6 +43,7 @@ struct StreamScan {
         }
         let end = demuxer.timeBase(ofStream: index).seconds(time + packet.duration) - start
         ends[index] = max(ends[index] ?? 0, end)
+        if !packet.isDiscarded { playedEnd = max(playedEnd ?? 0, end) }
       }
       for stream in streams where hidden[stream.index, default: 0] > (stream.video == nil ? Self.longestPriming : 0) {
         isCopyable = false

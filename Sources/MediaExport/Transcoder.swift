@@ -1,4 +1,3 @@
-import ExportProtocol
 import FFmpeg
 import TaskModel
 
@@ -19,27 +18,36 @@ struct Transcoder {
     var isFlawed: Bool
   }
 
+  /// What the picture is encoded with, how far the sound is pressed, and when to give up.
+  struct Settings {
+    var plan: VideoPlan
+    /// x264's quality scale.
+    var crf: Int
+    /// Bits per second; nil for what is usual.
+    var audioRate: Int64?
+    /// Bytes.
+    var byteLimit: Int64?
+  }
+
   /// - Parameters:
-  ///   - video: what becomes of the picture; nil for sound alone.
+  ///   - settings: of a film; nil for sound alone.
   ///   - path: of the output.
+  /// - Returns: nil where it was given up, as the output became larger than the settings allow.
   /// - Throws: `Failure`.
-  func run(video: (plan: VideoPlan, job: VideoJob)?, container: Muxer.Container, path: String) throws(Failure)
-    -> Outcome
-  {
-    let limit = video?.job.hardLimit
+  func run(_ settings: Settings?, container: Muxer.Container, path: String) throws(Failure) -> Outcome? {
     let lanes: Lanes
     let muxer: Muxer
     let isWithinLimit: Bool
     do throws(FFmpegError) {
       muxer = try Muxer(path: path, container: container)
-      lanes = try open(video, muxer)
+      lanes = try open(settings, muxer)
       try muxer.start()
-      isWithinLimit = try pump(lanes, muxer, limit: limit ?? .max)
+      isWithinLimit = try pump(lanes, muxer, limit: settings?.byteLimit ?? .max)
     } catch {
       throw MediaFailure.of(error, name)
     }
     if let number = demuxer.readError { throw MediaFailure.unreadable(name, number) }
-    guard isWithinLimit else { throw MediaFailure.tooLarge(name, limit: limit ?? 0) }
+    guard isWithinLimit else { return nil }
     try check(lanes)
     let isFlawed = [lanes.video?.lane, lanes.audio?.lane].contains { $0?.isFlawed == true }
     return Outcome(seconds: muxer.duration, isFlawed: isFlawed)
@@ -50,26 +58,26 @@ struct Transcoder {
     var audio: (index: Int, lane: StreamLane)?
   }
 
-  private func open(_ video: (plan: VideoPlan, job: VideoJob)?, _ muxer: Muxer) throws(FFmpegError) -> Lanes {
+  private func open(_ settings: Settings?, _ muxer: Muxer) throws(FFmpegError) -> Lanes {
     var lanes = Lanes()
-    if let video, let stream = selection.video {
-      lanes.video = (stream.index, try lane(of: stream, video.plan, video.job, muxer))
+    if let settings, let stream = selection.video {
+      lanes.video = (stream.index, try lane(of: stream, settings.plan, crf: settings.crf, muxer))
     }
     if let stream = selection.audio, let sound = stream.audio {
-      lanes.audio = (stream.index, try lane(of: stream, AudioPlan(sound), muxer))
+      lanes.audio = (stream.index, try lane(of: stream, AudioPlan(sound, bitRate: settings?.audioRate), muxer))
     }
     demuxer.select(streams: [lanes.video?.index, lanes.audio?.index].compactMap { $0 })
     return lanes
   }
 
   private func lane(
-    of stream: StreamInfo, _ plan: VideoPlan, _ job: VideoJob, _ muxer: Muxer
+    of stream: StreamInfo, _ plan: VideoPlan, crf: Int, _ muxer: Muxer
   ) throws(FFmpegError) -> StreamLane {
     let source = stream.video.map { PixelSize($0.width, $0.height) } ?? plan.size
     let encoder = try Encoder(
       VideoEncoderSettings(
         width: plan.size.width, height: plan.size.height, timeBase: Self.videoTimeBase, frameRate: plan.frameRate,
-        crf: job.crf, preset: "fast", maximumRate: plan.maximumRate, bufferSize: plan.maximumRate,
+        crf: crf, preset: "fast", maximumRate: plan.maximumRate, bufferSize: plan.bufferSize,
         threads: MediaLimits.threads(for: plan.size)))
     let decoder = try Decoder(
       of: demuxer, stream: stream.index, threads: MediaLimits.threads(for: source),

@@ -2,7 +2,7 @@ public import ExportProtocol
 import FFmpeg
 public import TaskModel
 
-/// Makes an MP4 that every player shows: a clean source is passed on without its metadata, anything else is encoded once.
+/// Makes an MP4 that every player shows: a clean source is passed on without its metadata, anything else is encoded.
 public enum VideoExporter {
   /// - Parameters:
   ///   - path: of the unfinished file to write.
@@ -11,105 +11,96 @@ public enum VideoExporter {
   public static func export(
     _ input: MediaInput, job: VideoJob, to path: String, progress: @escaping (Double) -> Void
   ) throws(Failure) -> ExportResult {
+    let source = try VideoSource(input, job)
+    return try export(
+      input, source, try VideoDecision(source, job), crf: job.crf, to: path, progress: progress)
+  }
+
+  static func export(
+    _ input: MediaInput, _ source: VideoSource, _ decision: VideoDecision, crf: Int, to path: String,
+    progress: @escaping (Double) -> Void
+  ) throws(Failure) -> ExportResult {
     let output = try OutputFile.create(path)
-    let export = try VideoExport(input: input, job: job, output: output, progress: ProgressMeter(progress))
+    var export = VideoExport(
+      input: input, source: source, decision: decision, crf: crf, output: output, progress: ProgressMeter(progress))
     var result = try export.run()
-    guard result.size <= job.hardLimit ?? .max else {
-      throw MediaFailure.tooLarge(input.name, limit: job.hardLimit ?? 0)
-    }
     result.size = try output.complete()
     return result
   }
 }
 
-/// One video on its way.
+extension VideoSource {
+  init(_ input: MediaInput, _ job: VideoJob) throws(Failure) {
+    let measures = if case .ladder = job.goal { true } else { false }
+    try self.init(input, measures: measures)
+  }
+}
+
+/// A decision on its way. It decides nothing itself but what only the finished bytes can tell.
 private struct VideoExport {
   let input: MediaInput
-  let job: VideoJob
+  let source: VideoSource
+  let decision: VideoDecision
+  let crf: Int
   let output: OutputFile
   let progress: ProgressMeter
+  private var encodes = 0
 
-  private let sourceSize: Int64
-  /// Bits per second of the whole file.
-  private let sourceRate: Int64?
-  private let selection: MediaSelection
-  private let video: StreamInfo
-  private let picture: StreamInfo.Video
-  private let isCopyable: Bool
-
-  init(input: MediaInput, job: VideoJob, output: OutputFile, progress: ProgressMeter) throws(Failure) {
+  init(
+    input: MediaInput, source: VideoSource, decision: VideoDecision, crf: Int, output: OutputFile,
+    progress: ProgressMeter
+  ) {
     self.input = input
-    self.job = job
+    self.source = source
+    self.decision = decision
+    self.crf = crf
     self.output = output
     self.progress = progress
-    sourceSize = try input.size()
-    let demuxer = try input.demuxer()
-    sourceRate = demuxer.bitRate
-    selection = MediaSelection(demuxer.streams)
-    guard let video = selection.video, let picture = video.video else { throw MediaFailure.noVideo(input.name) }
-    guard picture.width <= MediaLimits.videoPixels / picture.height else {
-      throw MediaFailure.tooManyPixels(input.name, PixelSize(picture.width, picture.height))
-    }
-    self.video = video
-    self.picture = picture
-    isCopyable = try Self.isCopyable(input, selection, video, demuxer)
   }
 
-  func run() throws(Failure) -> ExportResult {
-    if isCopyable, job.allowsRemux(of: picture.displaySize), let copy = try remux(),
-      copy.size <= job.hardLimit ?? .max
-    {
+  mutating func run() throws(Failure) -> ExportResult {
+    if decision.copies, let copy = try remux(limit: decision.copyLimit) { return copy }
+    for attempt in decision.attempts {
+      guard let encoded = try encode(attempt) else { continue }
+      guard source.stain == nil, !encoded.isFlawed, encoded.result.size >= source.bytes else { return encoded.result }
+      // Encoding gained nothing: the source is the better film and the smaller one.
+      if let copy = try remux(limit: decision.hardLimit) { return copy }
+      // The copy has taken the file's place.
+      if let again = try encode(attempt) { return again.result }
+    }
+    if source.stain == nil, source.bytes <= decision.hardLimit, let copy = try remux(limit: decision.hardLimit) {
       return copy
     }
-    let encoded = try encode()
-    guard isCopyable, !encoded.isFlawed, encoded.result.size >= sourceSize else { return encoded.result }
-    // Encoding gained nothing: the source is the better film and the smaller one.
-    if let copy = try remux() { return copy }
-    return try encode().result
+    throw MediaFailure.tooLarge(source.name, limit: decision.hardLimit)
   }
 
-  /// - Returns: nil where the packets can't be copied after all.
-  private func remux() throws(Failure) -> ExportResult? {
-    let remuxer = Remuxer(input: input, streams: selection.streams, progress: progress)
+  /// - Returns: nil where the packets can't be copied after all, or are too many.
+  private func remux(limit: Int64) throws(Failure) -> ExportResult? {
+    let remuxer = Remuxer(input: input, streams: source.selection.streams, progress: progress)
     guard let seconds = try remuxer.run(container: .mp4, path: output.path) else { return nil }
-    return result(picture.displaySize, seconds, bytes: try output.size(), rung: "remux")
+    let size = try output.size()
+    return size <= limit ? result(source.picture.displaySize, seconds, bytes: size, rung: "remux") : nil
   }
 
-  private func encode() throws(Failure) -> (result: ExportResult, isFlawed: Bool) {
-    let plan = VideoPlan(video, picture, sourceRate: sourceRate, job: job)
+  /// - Returns: nil where it became too large.
+  private mutating func encode(
+    _ attempt: VideoDecision.Attempt
+  ) throws(Failure) -> (result: ExportResult, isFlawed: Bool)? {
+    encodes += 1
     let transcoder = Transcoder(
-      demuxer: try input.demuxer(), selection: selection, name: input.name, progress: progress)
-    let outcome = try transcoder.run(video: (plan, job), container: .mp4, path: output.path)
-    let rung = "\(job.longSide)x\(job.shortSide)"
-    return (result(plan.size, outcome.seconds, bytes: try output.size(), rung: rung), outcome.isFlawed)
+      demuxer: try input.demuxer(), selection: source.selection, name: source.name, progress: progress)
+    let settings = Transcoder.Settings(
+      plan: attempt.plan, crf: crf, audioRate: attempt.audioRate, byteLimit: attempt.byteLimit)
+    guard let outcome = try transcoder.run(settings, container: .mp4, path: output.path) else { return nil }
+    // The index comes last, and counts too.
+    let size = try output.size()
+    guard size <= attempt.byteLimit ?? .max else { return nil }
+    return (result(attempt.plan.size, outcome.seconds, bytes: size, rung: attempt.rung), outcome.isFlawed)
   }
 
   private func result(_ size: PixelSize, _ seconds: Double, bytes: Int64, rung: String) -> ExportResult {
     ExportResult(
       mime: "video/mp4", size: bytes, width: size.width, height: size.height,
-      durationMs: Int64((seconds * 1000).rounded()), rung: rung)
-  }
-
-  /// Looks at every packet of a source that is clean by its header.
-  private static func isCopyable(
-    _ input: MediaInput, _ selection: MediaSelection, _ video: StreamInfo, _ demuxer: Demuxer
-  ) throws(Failure) -> Bool {
-    // Other containers may change their mind about a stream on the way.
-    let isStable = demuxer.format.hasPrefix("mov") || demuxer.format.hasPrefix("matroska")
-    guard isStable, selection.isClean else { return false }
-    let scan = try StreamScan(input, streams: selection.streams)
-    guard let end = scan.end, let videoEnd = scan.ends[video.index] else { throw MediaFailure.damaged(input.name) }
-    try Completeness.check(input.name, video: (video.duration, videoEnd), whole: (demuxer.duration, end))
-    return scan.isCopyable
-  }
-}
-
-extension VideoJob {
-  fileprivate func allowsRemux(of size: PixelSize) -> Bool {
-    switch remux {
-    case .never: false
-    case .ifClean: true
-    case .ifCleanWithinBox: size.fits(longSide: longSide, shortSide: shortSide)
-    }
+      durationMs: Int64((seconds * 1000).rounded()), rung: rung, encodes: encodes)
   }
 }

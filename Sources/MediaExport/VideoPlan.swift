@@ -1,4 +1,3 @@
-import ExportProtocol
 import FFmpeg
 
 /// The streams of a container that are the film.
@@ -25,7 +24,7 @@ struct MediaSelection: Equatable {
   }
 }
 
-/// What becomes of the picture of a video. Pure: streams and order in, filters and settings out.
+/// What becomes of the picture of a video. Pure: a stream and a size in, filters and settings out.
 struct VideoPlan: Equatable {
   /// Of the output, turned.
   var size: PixelSize
@@ -36,26 +35,32 @@ struct VideoPlan: Equatable {
   var capsFrameRate: Bool
   /// Bits per second.
   var maximumRate: Int64
+  /// Bits.
+  var bufferSize: Int64
 
-  init(_ stream: StreamInfo, _ video: StreamInfo.Video, sourceRate: Int64?, job: VideoJob) {
-    size = video.displaySize.fitted(longSide: job.longSide, shortSide: job.shortSide)
+  init(_ video: StreamInfo.Video, size: PixelSize, maximumRate: Int64, bufferSize: Int64) {
+    self.size = size
+    self.maximumRate = maximumRate
+    self.bufferSize = bufferSize
     let rate = video.frameRate.value ?? 30
     capsFrameRate = rate > MediaLimits.frameRate + 1
     frameRate = capsFrameRate || rate < 0.1 ? Rational(30, 1) : video.frameRate
-    maximumRate = Self.rate(stream, sourceRate: sourceRate, job: job)
     filters = Self.filters(video, size: size)
   }
 
   /// Never more than the source has, so that a small clip does not grow. Newer codecs say the same with fewer bits, and
   /// their clips may grow by so much.
-  private static func rate(_ stream: StreamInfo, sourceRate: Int64?, job: VideoJob) -> Int64 {
-    guard let sourceRate = stream.bitRate ?? sourceRate else { return job.maximumRate }
-    let isNewer = ["hevc", "vp9", "av1"].contains(stream.codec)
-    return min(job.maximumRate, max(32_000, isNewer ? sourceRate * 8 / 5 : sourceRate))
+  /// - Parameter wholeRate: bits per second of the whole file; nil when unknown.
+  /// - Returns: bits per second; nil when unknown.
+  static func enough(for stream: StreamInfo, wholeRate: Int64?) -> Int64? {
+    (stream.bitRate ?? wholeRate).map { rate in
+      let isNewer = ["hevc", "vp9", "av1"].contains(stream.codec)
+      return max(32_000, isNewer ? rate * 8 / 5 : rate)
+    }
   }
 
   /// Scaled before it is turned (fewer pixels to turn) and before it is tone mapped (2.2 times as fast).
-  private static func filters(_ video: StreamInfo.Video, size: PixelSize) -> String {
+  static func filters(_ video: StreamInfo.Video, size: PixelSize) -> String {
     let unturned = video.orientation.swapsSides ? size.turned : size
     var chain: [String] = []
     if video.isInterlaced { chain.append("bwdif=mode=send_frame:deint=interlaced") }
@@ -93,15 +98,24 @@ extension StreamInfo.Video {
 extension MediaSelection {
   /// Whether every player shows it as it is: H.264, 8 bit 4:2:0, progressive, SDR, upright, square pixels, and AAC with
   /// one or two channels, or no sound.
-  var isClean: Bool {
-    guard let video, let picture = video.video, video.codec == "h264" else { return false }
+  var isClean: Bool { stain == nil }
+
+  /// Why it is not clean, in words that follow "it" or "its"; nil where it is.
+  var stain: String? {
+    guard let video, let picture = video.video else { return "it holds no picture" }
+    if video.codec != "h264" { return "its picture is \(video.codec) and not H.264" }
+    if picture.hdrTransfer != nil { return "it is HDR" }
     let profiles: Set<String> = ["Constrained Baseline", "Baseline", "Main", "High"]
-    guard let profile = video.profile, profiles.contains(profile), picture.pixelFormat == "yuv420p",
-      picture.range ?? "tv" == "tv", !picture.isInterlaced, picture.hdrTransfer == nil,
-      picture.primaries?.hasPrefix("bt2020") != true, picture.orientation == .upright,
-      picture.sampleAspect.value ?? 1 == 1, picture.frameRate.value ?? 30 <= 61
-    else { return false }
-    return audio == nil || audio?.isCleanAAC == true
+    guard let profile = video.profile, profiles.contains(profile), picture.pixelFormat == "yuv420p" else {
+      return "its picture is not 8 bit 4:2:0"
+    }
+    if picture.range ?? "tv" != "tv" { return "its colours have the full range" }
+    if picture.isInterlaced { return "it is interlaced" }
+    if picture.primaries?.hasPrefix("bt2020") == true { return "its colours are of a wide gamut" }
+    if picture.orientation != .upright { return "it has to be turned" }
+    if picture.sampleAspect.value ?? 1 != 1 { return "its pixels are not square" }
+    if picture.frameRate.value ?? 30 > 61 { return "it has more than 60 frames a second" }
+    return audio.map(\.isCleanAAC) == false ? "its sound is not AAC with one or two channels" : nil
   }
 }
 

@@ -1,42 +1,39 @@
 import CPlatform
 import Glibc
 
-/// Starting and ending other programs.
+/// Starting and ending other programs. A child inherits nothing but the descriptors that it is given, whatever this process
+/// was given by its own parent: a lock or a pipe that lives on in another process is held for ever.
 public enum ChildProcess {
   /// Starts `program` with `descriptorZero` as its standard input; its standard output and error are this process's
-  /// descriptor 2, so that no child ever writes into a protocol. Signal handling starts anew. It inherits nothing else:
-  /// whoever waits for the end of a pipe must not wait for a child that does not know of it.
+  /// descriptor 2, so that no child ever writes into a protocol. Signal handling starts anew.
   /// - Parameter arguments: the first is the program's own name.
   /// - Throws: `SystemError`.
   public static func spawn(
     _ program: String, _ arguments: [String], descriptorZero: Int32
   ) throws(SystemError) -> Int32 {
-    try spawn(program, arguments, descriptors: [(descriptorZero, 0), (2, 1)], flags: 0, closesOthers: true)
+    try spawn(program, arguments, descriptors: [(descriptorZero, 0), (2, 1)], flags: 0)
   }
 
-  /// Starts `program` in a session of its own, which no terminal's signals reach and which outlives this process. It
-  /// inherits nothing but its three descriptors, whatever this process was given by its own parent: a lock or a pipe that
-  /// lives on in a background process is held for ever.
+  /// Starts `program` in a session of its own, which no terminal's signals reach and which outlives this process.
   /// - Throws: `SystemError`.
   public static func spawnDetached(
     _ program: String, _ arguments: [String], input: OpenFile, output: OpenFile, errors: OpenFile
   ) throws(SystemError) -> Int32 {
     let descriptors = [(input.descriptor, Int32(0)), (output.descriptor, 1), (errors.descriptor, 2)]
-    return try spawn(program, arguments, descriptors: descriptors, flags: Int16(newSession), closesOthers: true)
+    return try spawn(program, arguments, descriptors: descriptors, flags: Int16(newSession))
   }
 
   /// POSIX_SPAWN_SETSID of <spawn.h>, which shows it only with _GNU_SOURCE.
   private static let newSession: Int32 = 0x80
 
   private static func spawn(
-    _ program: String, _ arguments: [String], descriptors: [(from: Int32, to: Int32)], flags: Int16,
-    closesOthers: Bool = false
+    _ program: String, _ arguments: [String], descriptors: [(from: Int32, to: Int32)], flags: Int16
   ) throws(SystemError) -> Int32 {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     for (from, to) in descriptors { posix_spawn_file_actions_adddup2(&actions, from, to) }
-    if closesOthers { tc_spawn_close_from(&actions, 3) }
+    tc_spawn_close_from(&actions, 3)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }

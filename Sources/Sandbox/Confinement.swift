@@ -16,12 +16,12 @@ public struct SandboxError: Error, Sendable, Hashable, CustomStringConvertible {
 /// Two parts of the kernel do it, neither of which needs root: Landlock says which paths may be opened, and a filter of
 /// system calls refuses everything that has no use here.
 public struct Confinement: Sendable {
-  /// Absolute; the only place where files may be made.
-  public var folder: String
+  /// Absolute; the only place where files may be made. Nil where nothing is to be written.
+  public var folder: String?
   /// Whether files may be read by their paths, wherever they are: an archive names what goes into it.
   public var readsAnything: Bool
 
-  public init(folder: String, readsAnything: Bool = false) {
+  public init(folder: String?, readsAnything: Bool = false) {
     self.folder = folder
     self.readsAnything = readsAnything
   }

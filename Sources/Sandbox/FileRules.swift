@@ -4,8 +4,8 @@ import Glibc
 /// Which files a process may still open by path: rules for Landlock (landlock(7)). Descriptors that are open already stay
 /// as they are. It binds the calling thread and those that it starts from now on.
 struct FileRules {
-  /// The one folder to write in: make, fill and remove files, and read them; not list them.
-  var writable: String
+  /// The one folder to write in: make, fill and remove files, and read them; not list them. Nil for none.
+  var writable: String?
   /// Folders to read in; nil where everything may be read.
   var readable: [String]?
 
@@ -17,7 +17,7 @@ struct FileRules {
     let ruleset = tc_landlock_create(handled, rights.network, rights.scopes)
     guard ruleset >= 0 else { throw SandboxError("landlock_create_ruleset", errno) }
     defer { close(ruleset) }
-    try allow(rights.work & handled, in: writable, ruleset)
+    if let writable { try allow(rights.work & handled, in: writable, ruleset) }
     for folder in readable ?? [] where access(folder, F_OK) == 0 {
       try allow(Rights.readFile | Rights.readFolder, in: folder, ruleset)
     }

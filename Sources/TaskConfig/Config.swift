@@ -57,13 +57,19 @@ public struct Config: Sendable, Hashable {
   }
 
   public struct ImageFormat: Sendable, Hashable {
+    public enum Encoding: String, Sendable, CaseIterable {
+      case jpeg, heic
+    }
+
     /// Pixels.
     public var longEdge: Int
-    /// JPEG quality, 1 to 100.
+    /// JPEG quality, 1 to 100; HEIC has one of its own.
     public var quality: Int
-    public init(longEdge: Int, quality: Int) {
+    public var format: Encoding
+    public init(longEdge: Int, quality: Int, format: Encoding = .jpeg) {
       self.longEdge = longEdge
       self.quality = quality
+      self.format = format
     }
   }
 
@@ -88,12 +94,16 @@ public enum CredentialSource: Sendable, Hashable {
   case directory(path: String)
   /// `POST` to the business service.
   case http(HTTPTarget)
+  /// `credential/issue` to an attached front end.
+  case frontEnd
 }
 
 public enum DeliveryTarget: Sendable, Hashable {
   /// One line per task is appended to this JSONL file.
   case journal(path: String)
   case http(HTTPTarget)
+  /// `delivery/perform` to an attached front end.
+  case frontEnd
 }
 
 /// A URL and the headers to send with it. `{kind}`, `{account}` and `{taskId}` in the URL are replaced.

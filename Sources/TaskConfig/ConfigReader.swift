@@ -87,6 +87,9 @@ private struct Reader {
         var imageFields = try image.object()
         try imageFields.set(&config.kinds.feedPost.image.longEdge, "longEdge", in: 16...16_384)
         try imageFields.set(&config.kinds.feedPost.image.quality, "quality", in: 1...100)
+        if let format = imageFields.optional("format") {
+          config.kinds.feedPost.image.format = try format.oneOf(Config.ImageFormat.Encoding.self)
+        }
         try imageFields.finish()
       }
       try feedFields.finish()
@@ -122,10 +125,15 @@ private struct Reader {
 
   private func credential(_ reader: JSONReader) throws(JSONShapeError) -> CredentialSource {
     var fields = try reader.object()
-    try known(try fields.required("type"), "http")
-    let target = try httpTarget(&fields)
+    let type = try fields.required("type")
+    let source: CredentialSource
+    switch try type.string() {
+    case "http": source = .http(try httpTarget(&fields))
+    case "frontEnd": source = .frontEnd
+    case let other: throw type.error("unknown value \"\(other)\"; known: http, frontEnd")
+    }
     try fields.finish()
-    return .http(target)
+    return source
   }
 
   private func delivery(_ reader: JSONReader) throws(JSONShapeError) -> DeliveryTarget {
@@ -140,7 +148,10 @@ private struct Reader {
       let path = try absolutePath(try fields.required("path"))
       try fields.finish()
       return .journal(path: path)
-    case let other: throw type.error("unknown value \"\(other)\"; known: http, journal")
+    case "frontEnd":
+      try fields.finish()
+      return .frontEnd
+    case let other: throw type.error("unknown value \"\(other)\"; known: http, journal, frontEnd")
     }
   }
 

@@ -85,12 +85,18 @@ struct Agenda {
 
   /// Waiting tasks whose time has come.
   func dueTasks(now: Int64) -> [SendTask.ID] {
-    lanes.values.joined().filter { $0.state == .retrying && ($0.dueAt ?? 0) <= now }.map(\.id)
+    lanes.values.joined().filter { $0.state == .retrying && ($0.dueAt ?? .max) <= now }.map(\.id)
   }
 
-  /// When something has to be looked at again although nobody says anything.
-  func nextDue(after now: Int64) -> Int64? {
-    lanes.values.joined().compactMap { $0.dueAt }.filter { $0 > now }.min()
+  /// When something has to be looked at again although nobody says anything. May be past: a wait can be over before
+  /// anybody got round to setting a timer for it, and nobody else would wake that task.
+  /// - Parameter ignored: tasks that somebody else is about to look at.
+  func nextDue(now: Int64, except ignored: (SendTask.ID) -> Bool) -> Int64? {
+    lanes.values.joined().compactMap { entry in
+      guard let dueAt = entry.dueAt, !ignored(entry.id) else { return nil }
+      // A queued task that is due has its turn as soon as its lane is scheduled.
+      return entry.state == .retrying || dueAt > now ? dueAt : nil
+    }.min()
   }
 
   /// Whether anything runs, or will within `patience` milliseconds, without a user's doing.
@@ -98,7 +104,9 @@ struct Agenda {
     lanes.values.joined().contains { entry in
       switch entry.state {
       case .exporting, .uploading, .delivering: !entry.isReady || isDeliverable(entry.id, now: now, patience: patience)
-      case .queued, .retrying: (entry.dueAt ?? 0) <= now + patience
+      case .queued: (entry.dueAt ?? 0) <= now + patience
+      // Without a time it waits for a front end, who is then here to keep the engine.
+      case .retrying: (entry.dueAt ?? .max) <= now + patience
       case .draft, .paused, .sent, .failed, .canceled: false
       }
     }

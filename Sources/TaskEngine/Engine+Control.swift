@@ -101,9 +101,15 @@ extension Engine {
   /// A front end knows more about the network than we do.
   public func networkChanged(isOnline: Bool) async {
     status.setOnline(isOnline)
-    guard isOnline else { return }
+    if isOnline { await wakeAll(waitingFor: .network) }
+  }
+
+  /// Somebody came who may do what some tasks wait for.
+  public func frontEndAttached() async { await wakeAll(waitingFor: .frontEnd) }
+
+  private func wakeAll(waitingFor reason: WaitReason) async {
     let waiting = try? await store.read { transaction in
-      try transaction.unfinishedTasks().filter { $0.state == .retrying && $0.waitingFor == .network }.map(\.id)
+      try transaction.unfinishedTasks().filter { $0.state == .retrying && $0.waitingFor == reason }.map(\.id)
     }
     for id in waiting ?? [] { await wake(id) }
   }

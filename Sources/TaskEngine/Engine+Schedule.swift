@@ -59,6 +59,7 @@ extension Engine {
     defer {
       held[id, default: 1] -= 1
       if held[id] == 0 { held[id] = nil }
+      setTimer()
       if let lane = agenda.lane(of: id) { schedule(lane) }
     }
     return try await body()
@@ -76,8 +77,8 @@ extension Engine {
   private func setTimer() {
     guard !isStopping else { return }
     let now = parts.clock.now()
-    let due = [agenda.nextDue(after: now), unsaved.values.min()].compactMap { $0 }.min() ?? .max
-    // What is due already but could not start has someone else to wake it.
+    let next = agenda.nextDue(now: now) { held[$0] != nil || unsaved[$0] != nil }
+    let due = [next, unsaved.values.min()].compactMap { $0 }.min() ?? .max
     guard due != timerDueAt else { return }
     timer?.cancel()
     timerDueAt = due

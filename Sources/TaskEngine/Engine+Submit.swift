@@ -69,13 +69,16 @@ extension Engine {
     }
   }
 
-  private func makeTask(_ submission: Submission, _ sources: SourceInspection) throws -> SendTask {
+  /// What a submission becomes, if it is of a shape that its kind has.
+  /// - Throws: `EngineError`.
+  func makeTask(_ submission: Submission, _ sources: SourceInspection) throws -> SendTask {
     let roles = try KindRules(kinds: parts.config.kinds).roles(of: sources.submission, types: sources.types)
-    let resources = sources.submission.resources.enumerated().map { index, draft in
+    let submitted = sources.submission.resources.enumerated().map { index, draft in
       Resource(
         index: index, role: roles[index], source: draft.source, name: sources.name(of: index),
         sourceMime: sources.types[index].mime, identity: sources.identities[index])
     }
+    let resources = submitted + (try Derivation.derived(from: submitted, sources.submission.resources))
     let now = parts.clock.now()
     var task = SendTask(
       id: TaskID.make(now: now), key: submission.key, account: submission.account, kind: submission.kind,

@@ -33,6 +33,8 @@ public actor Engine {
   let ledger: TaskLedger
   let runner: TaskRunner
   let reaper: UploadReaper
+  /// Plans wait for one another, and for nothing else.
+  let planSlots = Slots(limit: 1)
   public nonisolated let hub: EventHub
   public nonisolated let status: StatusBoard
   nonisolated let progress: ProgressBoard

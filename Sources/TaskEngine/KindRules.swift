@@ -17,6 +17,9 @@ struct KindRules {
     }
     var roles: [ResourceRole] = []
     for (index, (resource, type)) in zip(submission.resources, types).enumerated() {
+      if let role = resource.role, role.isDerived {
+        throw invalid("/resources/\(index)/role", "a \(role.rawValue) is asked for with export.derive of its source")
+      }
       let role =
         if let named = resource.role { named } else {
           try inferredRole(submission.kind, type, beside: hasAudio, at: index)

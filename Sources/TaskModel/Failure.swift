@@ -35,6 +35,8 @@ public struct FailureCode: RawRepresentable, Sendable, Hashable {
   // Any
   public static let expired = FailureCode("expired")
   public static let attemptsExhausted = FailureCode("attemptsExhausted")
+  /// Only an attached front end can do this, and none is.
+  public static let frontEndAbsent = FailureCode("frontEndAbsent")
   public static let internalError = FailureCode("internalError")
 }
 
@@ -69,12 +71,14 @@ public struct Failure: Error, Sendable, Hashable {
   public var retryAfterMs: Int64?
   /// There was no network to try on: no route, DNS failure, connection refused or its timeout. Uses up no attempt.
   public var isOffline: Bool
+  /// Nothing will help but a front end that attaches. Uses up no attempt.
+  public var needsFrontEnd: Bool
   /// A delivery that may have happened although nobody said so.
   public var outcomeUnknown: Bool
 
   public init(
     _ code: FailureCode, _ message: String, remedy: Remedy, resource: Int? = nil, httpStatus: Int? = nil,
-    retryAfterMs: Int64? = nil, isOffline: Bool = false, outcomeUnknown: Bool = false
+    retryAfterMs: Int64? = nil, isOffline: Bool = false, needsFrontEnd: Bool = false, outcomeUnknown: Bool = false
   ) {
     self.code = code
     self.message = message
@@ -83,6 +87,7 @@ public struct Failure: Error, Sendable, Hashable {
     self.httpStatus = httpStatus
     self.retryAfterMs = retryAfterMs
     self.isOffline = isOffline
+    self.needsFrontEnd = needsFrontEnd
     self.outcomeUnknown = outcomeUnknown
   }
 

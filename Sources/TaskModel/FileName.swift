@@ -24,6 +24,12 @@ public enum FileName {
     return "\(stem).\(ending)"
   }
 
+  /// `clip.mov` and `poster` make `clip-poster.jpg`.
+  public static func derived(_ name: String, _ role: ResourceRole) -> String {
+    let stem = name.lastIndex(of: ".").map { $0 == name.startIndex ? name[...] : name[..<$0] } ?? name[...]
+    return "\(stem)-\(role.rawValue).jpg"
+  }
+
   private static let endings = [
     "image/jpeg": "jpg", "image/heic": "heic", "video/mp4": "mp4", "audio/mp4": "m4a", "audio/mpeg": "mp3",
     "application/zip": "zip",

@@ -12,6 +12,10 @@ public protocol Exporter: Sendable {
     _ resource: Resource, of task: SendTask, progress: @escaping @Sendable (Double) -> Void
   ) async throws -> ExportedFile
 
+  /// What `export` would make of the resource. Writes nothing and does not wait for exports that run.
+  /// - Throws: `Failure` where the export would fail for what the source is; `CancellationError`.
+  func plan(_ resource: Resource, of task: SendTask) async throws -> PlannedExport
+
   /// Whether a finished export is still there and whole, so that it need not be made again.
   func isIntact(_ file: ExportedFile) -> Bool
 
@@ -83,6 +87,21 @@ public protocol Deliverer: Sendable {
   /// - Returns: the id that the service gave it, where it gave one.
   /// - Throws: `Failure`; `outcomeUnknown` says that it may have arrived all the same.
   func deliver(_ task: SendTask, mode: DeliveryMode) async throws -> String?
+}
+
+/// What only a front end can do.
+public enum FrontEndCapability: Sendable, Hashable {
+  case deliver(TaskKind)
+  case credentials
+}
+
+/// Whoever is at the other end of the engine's sessions.
+public protocol FrontEnds: Sendable {
+  /// Asks one that has announced `capability` for `account`.
+  /// - Throws: `Failure`, with `needsFrontEnd` where nobody is there, or goes before answering; or `CancellationError`.
+  func ask(
+    _ method: String, _ params: JSONValue, of capability: FrontEndCapability, account: String
+  ) async throws -> JSONValue
 }
 
 /// Time as the engine sees it, so that tests can turn it by hand.

@@ -21,7 +21,7 @@ public enum Progress {
   /// - Returns: 0 to 1; never below `task.progress`.
   public static func of(_ task: SendTask, running: [Int: Running] = [:]) -> Double {
     if task.state == .sent { return 1 }
-    let weights = task.resources.map { Double(max(1, $0.identity?.size ?? 1)) }
+    let weights = task.resources.map(weight)
     let total = weights.reduce(0, +)
     guard total > 0 else { return task.progress }
     var done = 0.0
@@ -29,6 +29,11 @@ public enum Progress {
       done += weight * fraction(of: resource, running: running[resource.index])
     }
     return max(task.progress, (1 - deliveryShare) * min(1, done / total))
+  }
+
+  /// Little beside what a derived picture is made from, whose size it has as its source's.
+  private static func weight(of resource: Resource) -> Double {
+    resource.role.isDerived ? 1 : Double(max(1, resource.identity?.size ?? 1))
   }
 
   static func durable(of task: SendTask) -> Double { of(task) }

@@ -46,16 +46,20 @@ public struct ResourceDraft: Sendable, Hashable {
   public var role: ResourceRole?
   public var source: Source
   public var name: String?
-  public init(source: Source, role: ResourceRole? = nil, name: String? = nil) {
+  /// What else is to be made of it and sent as resources of their own: `poster`, `thumbnail`.
+  public var derive: [ResourceRole]
+  public init(source: Source, role: ResourceRole? = nil, name: String? = nil, derive: [ResourceRole] = []) {
     self.source = source
     self.role = role
     self.name = name
+    self.derive = derive
   }
 
   public var json: JSONValue {
     var object = JSONObject([("source", source.json)])
     object["role"] = role.map { .string($0.rawValue) }
     object["name"] = name.map(JSONValue.string)
+    if !derive.isEmpty { object["export"] = ["derive": .array(derive.map { .string($0.rawValue) })] }
     return .object(object)
   }
 }

@@ -276,7 +276,9 @@ extension TaskStateMachine {
     guard isCurrent(index) else { return [.removeExport(file)] }
     let resource = task.resources[index]
     task.resources[index].export = file
-    task.resources[index].name = FileName.of(resource.name, from: resource.sourceMime, exportedAs: file.mime)
+    if !resource.role.isDerived {
+      task.resources[index].name = FileName.of(resource.name, from: resource.sourceMime, exportedAs: file.mime)
+    }
     task.resources[index].repeats = 0
     move(index, to: .exported)
     return startUploads([index])
@@ -323,7 +325,8 @@ extension TaskStateMachine {
     // What was exported is not what lies there any more: only a new export helps.
     let removal = failure.code == .integrityMismatch ? dropExport(of: index) : nil
     let step: TaskAction = task.resources[index].export == nil ? .export(index) : .upload(index)
-    let isHiccup = !failure.isPermanent && !failure.isOffline && failure.retryAfterMs == nil
+    let isHiccup =
+      !failure.isPermanent && !failure.isOffline && !failure.needsFrontEnd && failure.retryAfterMs == nil
     if isHiccup, task.resources[index].repeats < policy.resourceRetries {
       task.resources[index].repeats += 1
       return [removal, step].compactMap { $0 }
@@ -353,12 +356,19 @@ extension TaskStateMachine {
     return [.awaitLane]
   }
 
-  private var canPublishPart: Bool { task.partial == .publish && task.uploadedCount >= max(1, task.minResources) }
+  private var canPublishPart: Bool {
+    let count = task.resources.count { $0.isDone && !$0.role.isDerived }
+    return task.partial == .publish && count >= max(1, task.minResources)
+  }
 
   /// After a failure that may pass: wait, or end where waiting has no sense any more.
   private mutating func postpone(_ cause: Failure) -> [TaskAction] {
     if isExpired {
       fail(expiry(cause))
+      return []
+    }
+    if cause.needsFrontEnd {
+      wait(for: .frontEnd, until: nil, cause)
       return []
     }
     if cause.isOffline {
@@ -383,7 +393,7 @@ extension TaskStateMachine {
     return []
   }
 
-  private mutating func wait(for reason: WaitReason, until time: Int64, _ cause: Failure) {
+  private mutating func wait(for reason: WaitReason, until time: Int64?, _ cause: Failure) {
     task.failure = cause
     move(to: .retrying, because: cause)
     task.waitingFor = reason

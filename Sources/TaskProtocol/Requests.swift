@@ -99,8 +99,10 @@ public struct Initialize: Request {
   public static let method = "initialize"
   public let clientName: String?
   public let clientVersion: String?
+  public let capabilities: Capabilities
 
-  public init(clientName: String?, clientVersion: String?) {
+  public init(clientName: String?, clientVersion: String?, capabilities: Capabilities = Capabilities()) {
+    self.capabilities = capabilities
     self.clientName = clientName
     self.clientVersion = clientVersion
   }
@@ -114,8 +116,7 @@ public struct Initialize: Request {
       version = try info.text("version")
       try info.finish()
     }
-    // Capabilities are taken note of where this version has a use for them.
-    _ = try fields.optional("capabilities")?.object()
+    capabilities = try fields.optional("capabilities").map(Capabilities.init) ?? Capabilities()
     clientName = name
     clientVersion = version
   }
@@ -124,7 +125,7 @@ public struct Initialize: Request {
     var info = JSONObject()
     info["name"] = clientName.map(JSONValue.string)
     info["version"] = clientVersion.map(JSONValue.string)
-    return ["clientInfo": .object(info)]
+    return ["clientInfo": .object(info), "capabilities": capabilities.json]
   }
 }
 

@@ -29,10 +29,11 @@ public struct SubmitTask: Request {
     self.submission = submission
   }
 
-  private static func resource(_ reader: JSONReader) throws(JSONShapeError) -> ResourceDraft {
+  static func resource(_ reader: JSONReader) throws(JSONShapeError) -> ResourceDraft {
     var fields = try reader.object()
     let role: ResourceRole? = try fields.word("role")
     let name = try fields.nonEmptyText("name")
+    let derive = try derivedRoles(&fields)
     var sourceFields = try fields.required("source").object()
     let source: Source
     if let path = sourceFields.optional("path") {
@@ -47,7 +48,19 @@ public struct SubmitTask: Request {
     }
     try sourceFields.finish()
     try fields.finish()
-    return ResourceDraft(source: source, role: role, name: name)
+    return ResourceDraft(source: source, role: role, name: name, derive: derive)
+  }
+
+  private static func derivedRoles(_ fields: inout JSONFields) throws(JSONShapeError) -> [ResourceRole] {
+    guard var export = try fields.optional("export")?.object() else { return [] }
+    var roles: [ResourceRole] = []
+    for reader in try export.optional("derive")?.array() ?? [] {
+      let role = try reader.oneOf(ResourceRole.self)
+      guard role.isDerived else { throw reader.error("must be poster or thumbnail") }
+      roles.append(role)
+    }
+    try export.finish()
+    return roles
   }
 
   public var params: JSONValue {

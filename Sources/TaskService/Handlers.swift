@@ -35,7 +35,8 @@ enum Handlers {
       let _: EngineStatus = try decode(call.params)
       return .answer(.success(service.status()))
     case Initialize.method:
-      let _: Initialize = try decode(call.params)
+      let request: Initialize = try decode(call.params)
+      session.announce(request.capabilities)
       return .answer(.success(service.greeting()))
     case Shutdown.method:
       let _: Shutdown = try decode(call.params)
@@ -68,6 +69,12 @@ enum Handlers {
       return .beside {
         try await engine.delete(request.id)
         return [:]
+      }
+    case PlanExport.method:
+      let request: PlanExport = try decode(call.params)
+      return .beside {
+        let plans = try await engine.plan(Submission(kind: request.kind, resources: request.resources))
+        return ["resources": .array(plans.enumerated().map { $1.json(index: $0) })]
       }
     case TaskHistory.method:
       let request: TaskHistory = try decode(call.params)
@@ -180,5 +187,11 @@ extension HistoryEntry {
     object["to"] = .string(transition.to)
     object["failure"] = transition.failure?.json
     return .object(object)
+  }
+}
+
+extension PlannedExport {
+  fileprivate func json(index: Int) -> JSONValue {
+    .object(JSONObject([("index", .int(index))] + json.members.map { ($0.name, $0.value) }))
   }
 }

@@ -15,7 +15,10 @@ public final class Service: Sendable {
   let runID: String
   let startedAt = SystemTime.monotonicMs()
   public let sessions = SessionList()
-  public init(engine: Engine, storeFolder: String) {
+  let frontEnds: FrontEndRegistry
+
+  public init(engine: Engine, storeFolder: String, frontEnds: FrontEndRegistry) {
+    self.frontEnds = frontEnds
     self.engine = engine
     self.storeFolder = storeFolder
     runID = String(UInt64.random(in: .min ... .max), radix: 36)
@@ -25,7 +28,8 @@ public final class Service: Sendable {
   static let methods: [String] = [
     Initialize.method, Shutdown.method, SubmitTask.method, GetTask.method, ListTasks.method, StartTask.method,
     CancelTask.method, RetryTask.method, PauseTask.method, ResumeTask.method, DeleteTask.method, WaitTask.method,
-    TaskHistory.method, Subscribe.method, Unsubscribe.method, EngineStatus.method,
+    TaskHistory.method, Subscribe.method, Unsubscribe.method, PlanExport.method,
+    EngineStatus.method,
   ]
 
   // MARK: Answers that wait for nobody

@@ -31,6 +31,8 @@ public final class Session: Sendable {
   private let state = Mutex(State())
   private let queue: AsyncStream<@Sendable () async -> Void>.Continuation
   private let onEnd: @Sendable (Session) -> Void
+  /// What the engine has asked of this front end.
+  let asked = OutgoingRequests()
 
   /// - Parameters:
   ///   - drainMs: how long requests may still take after the end of the stream; nil: as long as it takes.
@@ -94,7 +96,7 @@ public final class Session: Sendable {
     case .request(let id, let method, let params): request(Call(id: id, method: method, params: params, reply: reply))
     case .notification(let method, let params): notification(method, params)
     case .invalid(let id, let error): reply(.response(id: id, result: .failure(error)))
-    case .response: break  // Nothing is asked of front ends yet.
+    case .response(let id, let result): asked.resolve(id, result)
     }
   }
 
@@ -151,6 +153,14 @@ public final class Session: Sendable {
     }
   }
 
+  /// The front end offers to do something for the engine.
+  func announce(_ capabilities: Capabilities) {
+    guard !capabilities.isEmpty else { return }
+    service.frontEnds.add(self, capabilities)
+    let engine = service.engine
+    Task { await engine.frontEndAttached() }
+  }
+
   // MARK: Ending
 
   private func inputEnded() {
@@ -159,6 +169,9 @@ public final class Session: Sendable {
       return !state.isDraining
     }
     guard isFirst else { return }
+    // It can't answer any more.
+    service.frontEnds.remove(self)
+    asked.close()
     whenQuiet { [self] in output.whenDrained { [self] in end() } }
     guard let drainMs else { return }
     let queue = DispatchQueue.global()
@@ -189,6 +202,8 @@ public final class Session: Sendable {
     }
     guard isFirst else { return }
     service.engine.hub.forget(self)
+    service.frontEnds.remove(self)
+    asked.close()
     output.close()
     queue.finish()
     service.sessions.remove(self)

@@ -65,16 +65,25 @@ extension Receipt {
 }
 
 extension Failure {
-  var stored: String { JSONWriter.text(json) }
+  /// With how it came about, which front ends are not told: the attempt is judged, by what is stored, when its last step
+  /// has ended.
+  var stored: String {
+    guard case .object(var object) = json else { return "{}" }
+    object["retryAfterMs"] = retryAfterMs.map(JSONValue.int)
+    if isOffline { object["isOffline"] = true }
+    if needsFrontEnd { object["needsFrontEnd"] = true }
+    if outcomeUnknown { object["outcomeUnknown"] = true }
+    return JSONWriter.text(.object(object))
+  }
 
-  /// How it came about (`isOffline`, `retryAfterMs`, `outcomeUnknown`) is not stored: the machine has already drawn its
-  /// conclusions from it.
   init(stored text: String) throws {
     var fields = try JSONReader(try JSONParser.parse(text)).object()
     self.init(
       FailureCode(rawValue: try fields.required("code").string()), try fields.required("message").string(),
       remedy: try fields.required("remedy").oneOf(Remedy.self), resource: try fields.int("resource"),
-      httpStatus: try fields.int("httpStatus"))
+      httpStatus: try fields.int("httpStatus"), retryAfterMs: try fields.int64("retryAfterMs"),
+      isOffline: try fields.flag("isOffline"), needsFrontEnd: try fields.flag("needsFrontEnd"),
+      outcomeUnknown: try fields.flag("outcomeUnknown"))
   }
 }
 
@@ -82,6 +91,9 @@ extension JSONFields {
   fileprivate mutating func int64(_ name: String) throws(JSONShapeError) -> Int64? {
     guard let reader = optional(name) else { return nil }
     return try reader.int()
+  }
+  fileprivate mutating func flag(_ name: String) throws(JSONShapeError) -> Bool {
+    try optional(name)?.bool() ?? false
   }
   fileprivate mutating func int(_ name: String) throws(JSONShapeError) -> Int? { try int64(name).map(Int.init) }
   fileprivate mutating func text(_ name: String) throws(JSONShapeError) -> String? {

@@ -36,8 +36,10 @@ actor CredentialBroker {
 
   /// Where less is left, the credential would expire on the way.
   static let expiryMarginMs: Int64 = 10_000
-  /// How long a request waits for more exports: the time of one photo.
-  static let gatherMs: Int64 = 250
+  /// A request goes out when no further export has ended for so long: the time of one photo on a slow machine.
+  static let quietMs: Int64 = 400
+  /// However fast exports follow each other, what is ready waits no longer than this.
+  static let gatherMs: Int64 = 1_200
 
   private let ask: Ask
   private let clock: any Clock
@@ -132,14 +134,20 @@ actor CredentialBroker {
     guard let latest, !latest.isExported else { return }
     let (stream, continuation) = AsyncStream<Void>.makeStream()
     gathering = continuation
-    let clock = clock
     let alarm = Task {
-      try? await clock.sleep(milliseconds: Self.gatherMs)
+      await waitForQuiet()
       continuation.finish()
     }
     for await _ in stream {}
     alarm.cancel()
     gathering = nil
+  }
+
+  private func waitForQuiet() async {
+    for _ in 0..<(Self.gatherMs / Self.quietMs) {
+      let ready = latest?.exportedCount
+      guard (try? await clock.sleep(milliseconds: Self.quietMs)) != nil, latest?.exportedCount != ready else { return }
+    }
   }
 
   private func end(_ generation: Int, _ result: Result<CredentialAnswer, any Error>) {
@@ -180,4 +188,6 @@ actor CredentialBroker {
 extension SendTask {
   /// Whether no export is still to come.
   fileprivate var isExported: Bool { resources.allSatisfy { $0.isDone || $0.export != nil || $0.state == .failed } }
+
+  fileprivate var exportedCount: Int { resources.count { $0.export != nil } }
 }

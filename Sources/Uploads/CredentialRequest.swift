@@ -30,6 +30,7 @@ struct CredentialRequest: Sendable {
       ("mime", .string(export.mime)), ("size", .int(export.size)), ("md5", .string(export.md5)),
       ("sha256", .string(export.sha256)),
     ])
+    object["derivedFrom"] = resource.derivedFrom.map(JSONValue.int)
     object["width"] = export.width.map(JSONValue.int)
     object["height"] = export.height.map(JSONValue.int)
     object["durationMs"] = export.durationMs.map(JSONValue.int)

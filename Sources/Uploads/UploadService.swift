@@ -10,16 +10,18 @@ public final class UploadService: Uploader {
   private let http: HTTPClient
   private let exportsFolder: String
   private let clock: any Clock
+  private let frontEnds: any FrontEnds
 
   /// - Parameters:
   ///   - exportsFolder: where exports lie, by absolute path.
   public init(
-    config: Config, http: HTTPClient, exportsFolder: String, clock: any Clock
+    config: Config, http: HTTPClient, exportsFolder: String, clock: any Clock, frontEnds: any FrontEnds
   ) {
     self.config = Mutex(config)
     self.http = http
     self.exportsFolder = exportsFolder
     self.clock = clock
+    self.frontEnds = frontEnds
   }
 
   /// For sessions from now on; those that run keep what they began with.
@@ -34,9 +36,16 @@ public final class UploadService: Uploader {
     case .directory(let path): return DirectorySession(root: path, exportsFolder: exportsFolder)
     case .http(let target):
       let issuer = CredentialIssuer(target: target, http: http, settings: config.uploads)
-      let broker = CredentialBroker(clock: clock) { try await issuer.ask($0, for: $1) }
-      return CredentialSession(broker: broker, http: http, settings: config.uploads, exportsFolder: exportsFolder)
+      return session(config) { try await issuer.ask($0, for: $1) }
+    case .frontEnd:
+      let issuer = FrontEndIssuer(frontEnds: frontEnds)
+      return session(config) { try await issuer.ask($0, for: $1) }
     }
+  }
+
+  private func session(_ config: Config, ask: @escaping CredentialBroker.Ask) -> CredentialSession {
+    let broker = CredentialBroker(clock: clock, ask: ask)
+    return CredentialSession(broker: broker, http: http, settings: config.uploads, exportsFolder: exportsFolder)
   }
 
   /// Neither protocol of today leaves anything behind.

@@ -1,34 +1,10 @@
 import CVips
 
-/// What the header of a picture says; no pixel was decoded.
-public struct ImageHeader: Sendable, Hashable {
-  /// What the bytes are, whatever the file's name says.
-  public enum Format: String, Sendable, CaseIterable {
-    case jpeg, png, webp, tiff, gif, heif, avif
-  }
-
-  public var format: Format
-  /// Stored pixels, of one page.
-  public var width: Int
-  public var height: Int
-  /// EXIF's 1 to 8; from 5 on width and height are shown swapped.
-  public var orientation: Int
-  public var pages: Int
-
-  public init(format: Format, width: Int, height: Int, orientation: Int = 1, pages: Int = 1) {
-    self.format = format
-    self.width = width
-    self.height = height
-    self.orientation = orientation
-    self.pages = pages
-  }
-}
-
 /// A picture, decoded as far as somebody needs it.
 public final class Image {
-  private let raw: UnsafeMutablePointer<VipsImage>
+  let raw: UnsafeMutablePointer<VipsImage>
 
-  private init(_ raw: UnsafeMutablePointer<VipsImage>) { self.raw = raw }
+  init(_ raw: UnsafeMutablePointer<VipsImage>) { self.raw = raw }
 
   deinit { g_object_unref(raw) }
 
@@ -42,46 +18,58 @@ public final class Image {
     return space == VIPS_INTERPRETATION_B_W || space == VIPS_INTERPRETATION_GREY16
   }
 
-  /// - Parameter descriptor: of a regular file; stays the caller's, its offset moves.
-  /// - Returns: nil where no loader that is allowed here knows the bytes.
-  public static func header(descriptor: Int32) throws(VipsError) -> ImageHeader? {
+  /// The first page, upright, inside a box, never enlarged. A picture that is cut off throws, here or when it is written.
+  /// - Parameters:
+  ///   - crop: fill the box and cut off from both sides what stands out.
+  ///   - toSRGB: convert the colours by the picture's profile, or by a usual one for CMYK. Costs as much as all the rest;
+  ///     without it the numbers stay, and `converted` changes the way they are stored at most.
+  public static func thumbnail(
+    descriptor: Int32, width: Int, height: Int, crop: Bool = false, toSRGB: Bool
+  ) throws(VipsError) -> Image {
     let source = try Source(descriptor: descriptor)
-    guard let loader = vips_foreign_find_load_source(source.raw) else {
-      vips_error_clear()
-      return nil
+    return try produce {
+      tc_vips_thumbnail(source.raw, &$0, Int32(width), Int32(height), crop ? 1 : 0, toSRGB ? 1 : 0)
     }
-    guard var format = format(ofLoader: String(cString: loader)) else { return nil }
-    guard let opened = tc_vips_open(source.raw) else { throw VipsError.take() }
-    let image = Image(opened)
-    if format == .heif, image.text("heif-compression") == "av1" { format = .avif }
-    return ImageHeader(
-      format: format, width: image.width, height: Int(vips_image_get_page_height(image.raw)),
-      orientation: Int(vips_image_get_orientation(image.raw)), pages: Int(vips_image_get_n_pages(image.raw)))
   }
 
-  private static func format(ofLoader name: String) -> ImageHeader.Format? {
-    let known: [(String, ImageHeader.Format)] = [
-      ("Jpeg", .jpeg), ("Png", .png), ("Webp", .webp), ("Tiff", .tiff), ("Nsgif", .gif), ("Heif", .heif),
-    ]
-    return known.first { name.hasPrefix("VipsForeignLoad" + $0.0) }?.1
+  /// This one inside a box, never enlarged.
+  public func thumbnail(width: Int, height: Int) throws(VipsError) -> Image {
+    try Self.produce { tc_vips_thumbnail_image(raw, &$0, Int32(width), Int32(height)) }
   }
 
-  private func text(_ field: String) -> String? {
-    guard vips_image_get_typeof(raw, field) != 0 else { return nil }
-    var value: UnsafePointer<CChar>?
-    guard vips_image_get_string(raw, field, &value) == 0, let value else {
-      vips_error_clear()
-      return nil
+  /// - Parameter rgb: three bytes for each pixel, in sRGB.
+  public static func pixels(width: Int, height: Int, rgb: [UInt8]) throws(VipsError) -> Image {
+    guard width > 0, height > 0, rgb.count == width * height * 3 else {
+      throw VipsError(message: "these are not the pixels of a picture")
     }
-    return String(cString: value)
+    guard let image = tc_vips_from_rgb(rgb, rgb.count, Int32(width), Int32(height)) else { throw VipsError.take() }
+    return Image(image)
   }
 
-  /// The first page, upright, in sRGB (or grey), inside a box, never enlarged. A picture that is cut off throws, here or
-  /// when it is written.
-  /// - Parameter crop: fill the box and cut off from both sides what stands out.
-  public static func thumbnail(descriptor: Int32, width: Int, height: Int, crop: Bool) throws(VipsError) -> Image {
+  /// Decoded for good, so that it can be read more than once.
+  public func inMemory() throws(VipsError) -> Image {
+    guard let copy = vips_image_copy_memory(raw) else { throw VipsError.take() }
+    return Image(copy)
+  }
+
+  /// Three bytes for each pixel, row by row; of a picture that is `converted` and has no alpha.
+  public func rgb() throws(VipsError) -> [UInt8] {
+    var size = 0
+    guard let bytes = vips_image_write_to_memory(raw, &size) else { throw VipsError.take() }
+    defer { g_free(bytes) }
+    let values = UnsafeRawBufferPointer(start: bytes, count: size)
+    switch size {
+    case width * height * 3: return Array(values)
+    case width * height: return values.flatMap { [$0, $0, $0] }
+    default: throw VipsError(message: "these are not the pixels of a picture")
+    }
+  }
+
+  /// Decodes all of it for nothing but to see that it can be done without a complaint of the decoder.
+  /// - Throws: `VipsError` with the complaint.
+  public static func verify(descriptor: Int32) throws(VipsError) {
     let source = try Source(descriptor: descriptor)
-    return try produce { tc_vips_thumbnail(source.raw, &$0, Int32(width), Int32(height), crop ? 1 : 0) }
+    try check(tc_vips_verify(source.raw))
   }
 
   /// 8 bits per band, and three bands or one.
@@ -104,6 +92,17 @@ public final class Image {
     try check(tc_vips_jpegsave(raw, target, Int32(quality)))
   }
 
+  /// Whether libvips was built, or found its module, for HEIF; an encoder may still be missing.
+  public static var canWriteHEIC: Bool { vips_type_find("VipsOperation", "heifsave_target") != 0 }
+
+  /// HEVC in HEIF, without any metadata.
+  /// - Parameter quality: 1 to 100, on another scale than JPEG's: 50 looks about the same as JPEG's 80.
+  public func writeHEIC(descriptor: Int32, quality: Int) throws(VipsError) {
+    guard let target = vips_target_new_to_descriptor(descriptor) else { throw VipsError.take() }
+    defer { g_object_unref(target) }
+    try check(tc_vips_heifsave(raw, target, Int32(quality)))
+  }
+
   private static func produce(
     _ operation: (inout UnsafeMutablePointer<VipsImage>?) -> Int32
   ) throws(VipsError) -> Image {
@@ -115,7 +114,7 @@ public final class Image {
 }
 
 /// Reads a descriptor. A file name would be parsed for options ("a[page=1].jpg"), a descriptor is not.
-private final class Source {
+final class Source {
   let raw: UnsafeMutablePointer<VipsSource>
 
   init(descriptor: Int32) throws(VipsError) {

@@ -34,7 +34,11 @@ public enum VipsLibrary {
     setenv("VIPS_BLOCK_UNTRUSTED", "1", 1)
     // Remarks on odd files would go to stderr; what matters comes as an error.
     setenv("VIPS_WARNING", "0", 1)
+    // Where its modules would be, were they wanted: a third less time to start, and code of fewer strangers.
+    setenv("VIPSHOME", "/nonexistent", 1)
+    defer { unsetenv("VIPSHOME") }
     try check(vips_init("taskcenter"))
+    HEIFModule.load()
     vips_block_untrusted_set(1)
     vips_concurrency_set(Int32(threads))
     // Nothing is ever done twice here, and a cache would hold pictures of past orders.

@@ -12,6 +12,7 @@ struct AllowedOrders {
     guard order.job.takesInput != archives else {
       return Failure(.internalError, "This worker does not serve such orders", remedy: .giveUp)
     }
+    if order.plansOnly { return nil }
     if case .probe = order.job { return nil }
     let name = order.output.dropFirst(folder.count + 1)
     guard order.output.hasPrefix(folder + "/"), !name.isEmpty, !name.contains("/"), name != ".." else {
@@ -25,8 +26,8 @@ extension ExportOrder {
   /// Bytes that the output may have while it is made: some more than the limit, as the exporter itself should be the one
   /// who says that it is too large.
   var largestOutput: UInt64? {
-    guard case .video(let job) = job, let limit = job.hardLimit, limit > 0 else { return nil }
-    return UInt64(limit) + UInt64(limit) / 10 + 65536
+    guard case .video(let job) = job, case .ladder(_, let hardLimit) = job.goal, hardLimit > 0 else { return nil }
+    return UInt64(hardLimit) + UInt64(hardLimit) / 10 + 65536
   }
 }
 

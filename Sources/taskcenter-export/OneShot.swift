@@ -7,8 +7,9 @@ import TaskModel
 /// One order from the command line, for people and tests. The final report goes to stdout as one line.
 enum OneShot {
   /// - Returns: the exit status.
-  static func run(_ job: ExportJob, inputs: [String], output: String) -> Int32 {
-    var order = ExportOrder(id: 1, job: job, name: name(of: inputs.first ?? ""), output: absolute(output))
+  static func run(_ job: ExportJob, inputs: [String], output: String, plansOnly: Bool) -> Int32 {
+    var order = ExportOrder(
+      id: 1, job: job, name: name(of: inputs.first ?? ""), output: absolute(output), plansOnly: plansOnly)
     let report: ExportReport
     if job.takesInput {
       let input = open(inputs.first ?? "", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -33,7 +34,8 @@ enum OneShot {
 
   /// In the sandbox of a worker, so that what is tried here is what the engine gets.
   private static func confined(_ order: ExportOrder, _ body: () -> ExportReport) -> ExportReport {
-    let folder = order.output.isEmpty ? "/nowhere" : Folders.parent(of: order.output)
+    let folder = order.output.isEmpty ? nil : Folders.parent(of: order.output)
+    if let folder, access(folder, W_OK) != 0 { return .failed(id: order.id, .writing(errno)) }
     do throws(SandboxError) {
       _ = try Confinement(folder: folder, readsAnything: !order.job.takesInput).enter()
     } catch {

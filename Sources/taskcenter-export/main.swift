@@ -45,6 +45,6 @@ case .worker:
     exit(70)
   }
   exit(Worker.serve(channel, AllowedOrders(folder: arguments.folder, archives: arguments.servesArchives)))
-case .one(let job, let inputs, let output):
-  exit(OneShot.run(job, inputs: inputs, output: output))
+case .one(let job, let inputs, let output, let plansOnly):
+  exit(OneShot.run(job, inputs: inputs, output: output, plansOnly: plansOnly))
 }

@@ -37,12 +37,13 @@ struct Launch {
         status: 75, message: "another engine owns the store \(folder); it is reached through \(folder)/engine.sock")
     }
     ending.hold(lock)
-    let (engine, notice) = try makeEngine(config, folder)
+    let frontEnds = FrontEndRegistry(clock: SystemClock())
+    let (engine, notice) = try makeEngine(config, folder, frontEnds)
     if let notice {
       engine.status.add(notice: notice)
       log(.error, notice)
     }
-    let service = Service(engine: engine, storeFolder: folder)
+    let service = Service(engine: engine, storeFolder: folder, frontEnds: frontEnds)
     ending.engine = engine
     ending.service = service
     try open(service, folder, ending)
@@ -98,7 +99,9 @@ struct Launch {
     return String(cString: current) + "/" + path
   }
 
-  private func makeEngine(_ config: Config, _ folder: String) throws -> (Engine, notice: String?) {
+  private func makeEngine(_ config: Config, _ folder: String, _ frontEnds: FrontEndRegistry) throws -> (
+    Engine, notice: String?
+  ) {
     let exports = folder + "/exports"
     let http = HTTPClient(HTTPClient.Settings(caFile: config.uploads.caFile))
     let clock = SystemClock()
@@ -107,8 +110,8 @@ struct Launch {
       exporter: ExportService(
         folder: exports, program: Launch.workerProgram(environment), config: config,
         tellsLacks: options.logLevel >= .debug),
-      uploader: UploadService(config: config, http: http, exportsFolder: exports, clock: clock),
-      deliverer: DeliveryService(config: config, http: http), clock: clock, log: log)
+      uploader: UploadService(config: config, http: http, exportsFolder: exports, clock: clock, frontEnds: frontEnds),
+      deliverer: DeliveryService(config: config, http: http, frontEnds: frontEnds), clock: clock, log: log)
     let path = folder + "/taskcenter.db"
     if let version = StoreFile.newerVersion(path) {
       throw Refusal(status: 65, message: version.description)

@@ -27,7 +27,7 @@ private enum Sources {
       "TaskService", "TaskStorage", "Uploads",
     ],
     "taskcenter-export": ["ExportProtocol", "JSON", "LogArchive", "MediaExport", "Sandbox", "TaskModel"],
-    "taskcenter": ["JSON", "JSONRPC", "Platform", "TaskModel", "TaskProtocol"],
+    "taskcenter": ["JSON", "JSONRPC", "MediaTypes", "Platform", "SourceFiles", "TaskModel", "TaskProtocol"],
     "TaskService": [
       "JSON", "JSONRPC", "Platform", "SQLite", "TaskEngine", "TaskModel", "TaskProtocol", "TaskStorage",
     ],

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""`make bench`: how fast the engine starts, answers and uploads, beside programs that people know.
+"""`make bench`: how fast the engine starts, answers, exports and uploads, beside programs that people know.
 
-usage: bench.py [--only rpc|upload] [--size BYTES] [--work DIR] [--output docs/benchmarks.md]
-Prints a table, and with --output puts it between the marks of that page. Contenders take turns, so that a busy moment
+Prints tables, and with --output puts each between its marks on that page. Contenders take turns, so that a busy moment
 hits them all; figures are medians. A part whose programs are missing is left out, with a message; no figure is made up.
 """
 import argparse
@@ -12,12 +11,30 @@ import sys
 import tempfile
 from pathlib import Path
 
+import image_part
+import ladder_part
 import machine
 import rpc_part
 import upload_part
+import video_part
 
 ROOT = Path(__file__).resolve().parents[2]
-BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
+BUILD = ROOT / ".build"
+
+# By name: title, the contender, the module (`missing()` names programs that it lacks), the bytes of its files where they
+# belong into memory (0: on disk), and what measures.
+PARTS = {
+    "rpc": ("Start, memory, round trip", "deltachat-rpc-server", rpc_part, lambda options: 0,
+            lambda options, work: rpc_part.measure(options.programs, BUILD, work)),
+    "video": ("Videos, same settings", "ffmpeg", video_part, lambda options: 0,
+              lambda options, work: video_part.measure(options.programs, work)),
+    "ladder": ("Chat videos that have to fit", "encode, look, next rung", ladder_part, lambda options: 0,
+               lambda options, work: ladder_part.measure(options.programs, work, options.clips)),
+    "image": ("Pictures", "vipsthumbnail", image_part, lambda options: 256 << 20,
+              lambda options, work: image_part.measure(options.programs, work)),
+    "upload": ("Upload of one large file", "curl -T, openssl", upload_part, lambda options: options.size,
+               lambda options, work: upload_part.measure(options.programs, work, options.size)),
+}
 
 
 def figure(value, unit):
@@ -25,7 +42,7 @@ def figure(value, unit):
 
 
 def table(title, other, rows):
-    lines = [f"### {title}", "", f"| | taskcenterd | {other} | ratio |", "|---|---|---|---|"]
+    lines = [f"### {title}", "", f"| | taskcenter | {other} | ratio |", "|---|---|---|---|"]
     for text, ours, theirs, unit in rows:
         ratio = f"{ours / theirs:.2f}" if ours is not None and theirs else "–"
         lines.append(f"| {text} | {figure(ours, unit)} | {figure(theirs, unit)} | {ratio} |")
@@ -33,59 +50,54 @@ def table(title, other, rows):
 
 
 def work_folder(given, size):
-    """Memory-backed where there is room: the disk's mood would be measured otherwise."""
+    """Memory-backed for large files, where there is room: the disk's mood would be measured otherwise."""
     memory = Path("/dev/shm")
-    has_room = memory.is_dir() and shutil.disk_usage(memory).free > 6 * size
-    return Path(tempfile.mkdtemp(prefix="taskcenter-bench-", dir=given or (memory if has_room else ROOT / ".build")))
+    has_room = size and memory.is_dir() and shutil.disk_usage(memory).free > 6 * size
+    return Path(tempfile.mkdtemp(prefix="taskcenter-bench-", dir=given or (memory if has_room else BUILD)))
 
 
-def run(options):
-    parts = [f"Measured {machine.describe()}; CPU pressure before {machine.cpu_pressure()} %."]
-    if options.only in (None, "rpc"):
-        work = Path(tempfile.mkdtemp(prefix="bench-", dir=ROOT / ".build"))
-        try:
-            rows = rpc_part.measure(options.programs, ROOT / ".build", work)
-            parts.append(table("Start, memory, round trip", "deltachat-rpc-server", rows))
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
-    if options.only in (None, "upload"):
-        missing = upload_part.missing()
-        if missing:
-            print(f"skipped: the upload part needs {', '.join(missing)}", file=sys.stderr)
-            parts.append(f"The upload was not measured: {', '.join(missing)} missing.")
-        else:
-            work = work_folder(options.work, options.size)
-            try:
-                rows = upload_part.measure(options.programs, work, options.size)
-                where = "in memory" if work.is_relative_to("/dev/shm") else "on disk"
-                parts.append(table(f"Upload (all files {where})", "curl -T, openssl", rows))
-            finally:
-                shutil.rmtree(work, ignore_errors=True)
-    return "\n\n".join(parts)
+def run(name, options):
+    """- Returns the part's text, or None where it can't be measured here."""
+    title, other, module, size, measure = PARTS[name]
+    missing = getattr(module, "missing", lambda: [])()
+    if missing:
+        print(f"skipped: {name} needs {', '.join(missing)}", file=sys.stderr)
+        return None
+    pressure = machine.cpu_pressure()
+    work = work_folder(options.work, size(options))
+    try:
+        rows = measure(options, work)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return f"{table(title, other, rows)}\n\nMeasured {machine.describe()}; CPU pressure before {pressure} %."
 
 
-def write(page, text):
+def write(page, name, text):
     whole = page.read_text(encoding="utf-8")
-    if BEGIN not in whole or END not in whole:
-        sys.exit(f"{page} has no marks {BEGIN} and {END}")
-    block = f"{BEGIN}\n{text}\n{END}"
-    page.write_text(re.sub(f"{BEGIN}.*?{END}", lambda _: block, whole, flags=re.DOTALL), encoding="utf-8")
+    begin, end = f"<!-- bench:{name}:begin -->", f"<!-- bench:{name}:end -->"
+    if begin not in whole or end not in whole:
+        sys.exit(f"{page} has no marks {begin} and {end}")
+    block = f"{begin}\n{text}\n{end}"
+    page.write_text(re.sub(f"{begin}.*?{end}", lambda _: block, whole, flags=re.DOTALL), encoding="utf-8")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=("rpc", "upload"))
+    parser.add_argument("--only", choices=PARTS, action="append", help="this part; may be given several times")
     parser.add_argument("--size", type=int, default=1 << 30, help="bytes of the large file")
-    parser.add_argument("--work", type=Path, help="folder for the upload part (default: memory if there is room)")
-    parser.add_argument("--programs", type=Path, default=ROOT / ".build" / "release")
+    parser.add_argument("--clips", type=int, help="the ladder part only with its first so many clips")
+    parser.add_argument("--work", type=Path, help="folder for the files (default: memory if there is room, else .build)")
+    parser.add_argument("--programs", type=Path, default=BUILD / "release")
     parser.add_argument("--output", type=Path, help="Markdown page with the marks")
     options = parser.parse_args()
     if not (options.programs / "taskcenterd").exists():
         sys.exit("taskcenterd is not built yet: run `make build`")
-    text = run(options)
-    print(text)
-    if options.output:
-        write(options.output, text)
+    for name in options.only or PARTS:
+        text = run(name, options)
+        if text:
+            print(text, end="\n\n", flush=True)
+            if options.output:
+                write(options.output, name, text)
     return 0
 
 

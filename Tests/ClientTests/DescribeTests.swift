@@ -131,7 +131,10 @@ struct HelpTests {
 
   @Test("completions offer the options that the help explains, for every subcommand")
   func completions() throws {
-    let options = ["--account", "--cover", "--destination", "--help", "--json", "--key", "--text", "--to", "--wait"]
+    let options = [
+      "--account", "--cover", "--destination", "--help", "--json", "--key", "--poster", "--text", "--thumbnail", "--to",
+      "--wait",
+    ]
     #expect(Completion.options(Send.help) == options)
     for shell in ["bash", "zsh", "fish"] {
       let script = try #require(Completion.script(shell))
@@ -148,6 +151,7 @@ struct HelpTests {
         usage: taskcenter COMMAND [ARGUMENTS]
 
           send feed|chat|message|avatar|log FILE…   send media; returns at once, the engine goes on
+          plan FILE…                                what a send would make of files
           list                                      the tasks, newest first
           show ID…                                  a task with its receipts and its history
           watch [ID…]                               live progress

@@ -96,6 +96,21 @@ class Answers(Line):
         calls = [entry for entry in service.log() if entry["path"].startswith("/send")]
         self.assertEqual(len(calls), 2)
 
+    def test_without_network_it_waits_and_uses_up_no_attempt(self):
+        service = self.start_service()
+        config = self.config(service)
+        service.stop(True)
+        engine = self.start_engine(config)
+        engine.call("event/subscribe")
+        task = self.submit(engine, "message", self.photos(1))
+        waits = 0
+        while waits < 10:
+            seen = engine.message(time.monotonic() + 60).get("params", {}).get("task", {})
+            waits += seen.get("waitingFor") == "network"
+            self.assertLessEqual(seen.get("attempt", 0), 1)
+        self.assertEqual(seen["failure"]["code"], "unreachable")
+        self.assertEqual(engine.call("task/cancel", {"id": task["id"]})["task"]["state"], "canceled")
+
     def test_one_credential_request_serves_all_resources(self):
         service = self.start_service()
         engine = self.start_engine(self.config(service))

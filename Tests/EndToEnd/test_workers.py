@@ -102,6 +102,11 @@ class Workers(Line):
         status = Path(f"/proc/{process.pid}/status").read_text()
         self.assertIn("NoNewPrivs:\t1", status)
         self.assertIn("Seccomp:\t2", status)
+        limits = {line[:25].strip(): line[26:46].strip() for line in Path(f"/proc/{process.pid}/limits").read_text().splitlines()}
+        self.assertEqual(limits["Max open files"], "64")
+        self.assertEqual(limits["Max core file size"], "0")
+        # A chat video's hard limit and some more.
+        self.assertTrue(limits["Max file size"].isdigit(), limits)
         engine.call("task/cancel", {"id": task["id"]})
 
     # Crash, hang, greed

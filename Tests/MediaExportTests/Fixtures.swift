@@ -1,8 +1,10 @@
 import ExportProtocol
 import Foundation
-import MediaExport
 import TaskModel
+import TaskTestSupport
 import Testing
+
+@testable import MediaExport
 
 /// A folder of one test, gone when the test is over.
 final class Folder {
@@ -37,15 +39,19 @@ func run(_ tool: String, _ arguments: String..., input: Data? = nil) throws -> D
 
 @discardableResult
 func run(_ tool: String, _ arguments: [String]) throws -> Data {
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-  process.arguments = [tool] + arguments
-  let output = Pipe()
-  process.standardOutput = output
-  process.standardError = FileHandle.nullDevice
-  process.standardInput = FileHandle.nullDevice
-  try process.run()
-  let data = output.fileHandleForReading.readDataToEndOfFile()
+  var output: Pipe?
+  let process = try Spawning.start {
+    let pipe = Pipe()
+    output = pipe
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [tool] + arguments
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    process.standardInput = FileHandle.nullDevice
+    return process
+  }
+  let data = output?.fileHandleForReading.readDataToEndOfFile() ?? Data()
   process.waitUntilExit()
   guard process.terminationStatus == 0 else {
     throw ToolError(description: "\(tool) \(arguments.joined(separator: " ")): status \(process.terminationStatus)")
@@ -102,9 +108,27 @@ enum Export {
     try open(path) { try AudioExporter.export($0, to: output) { _ in } }
   }
 
+  static func plan(_ path: String, _ job: ExportJob) throws -> PlannedExport {
+    try open(path) { try ExportPlanner.plan($0, job: job) }
+  }
+
+  static func plan(_ path: String, _ job: ImageJob) throws -> ImagePlan {
+    try open(path) { try ImageExporter.plan($0, job: job) }
+  }
+
+  static func poster(_ path: String, _ job: PosterJob = PosterJob(), to output: String) throws -> ExportResult {
+    try open(path) { try PosterExporter.poster($0, job: job, to: output) }
+  }
+
+  static func thumbnail(
+    _ path: String, _ job: ThumbnailJob = ThumbnailJob(), to output: String
+  ) throws -> ExportResult {
+    try open(path) { try PosterExporter.thumbnail($0, job: job, to: output) }
+  }
+
   static func probe(_ path: String) throws -> MediaFacts { try open(path) { try Prober.probe($0) } }
 
-  private static func open<T>(_ path: String, _ body: (MediaInput) throws -> T) throws -> T {
+  static func open<T>(_ path: String, _ body: (MediaInput) throws -> T) throws -> T {
     try libraries.get()
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
     try #require(descriptor >= 0)

@@ -75,6 +75,18 @@ func boxes(_ path: String) throws -> [String] {
   return found
 }
 
+extension Data {
+  func occurrences(of bytes: [UInt8]) -> Int {
+    var count = 0
+    var rest = startIndex..<endIndex
+    while let found = range(of: Data(bytes), in: rest) {
+      count += 1
+      rest = found.upperBound..<endIndex
+    }
+    return count
+  }
+}
+
 func contains(_ path: String, _ text: String) throws -> Bool {
   try Data(contentsOf: URL(fileURLWithPath: path)).range(of: Data(text.utf8)) != nil
 }

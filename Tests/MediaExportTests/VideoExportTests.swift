@@ -7,7 +7,11 @@ import Testing
 struct VideoExportTests {
   private let folder: Folder
   private let output: String
-  private static let feed = VideoJob(longSide: 960, shortSide: 540, remux: .never)
+  private static let feed = box(960, 540, .never)
+
+  private static func box(_ longSide: Int, _ shortSide: Int, _ remux: VideoBox.Remux, crf: Int = 23) -> VideoJob {
+    VideoJob(.box(VideoBox(longSide: longSide, shortSide: shortSide, remux: remux)), crf: crf)
+  }
 
   init() throws {
     folder = try Folder()
@@ -66,7 +70,7 @@ struct VideoExportTests {
   @Test("Odd sides become even and nothing is enlarged")
   func oddSides() throws {
     let result = try Export.video(
-      Corpus.file("v09"), VideoJob(longSide: 1280, shortSide: 720, remux: .never), to: output)
+      Corpus.file("v09"), Self.box(1280, 720, .never), to: output)
     #expect([result.width, result.height] == [852, 480])
   }
 
@@ -76,7 +80,7 @@ struct VideoExportTests {
       "640x360", "-metadata", "title=secret", "-metadata", "location=+59.9000+030.3000/", "-metadata", "comment=secret")
     try #require(try contains(source, "secret"))
     let result = try Export.video(
-      source, VideoJob(longSide: 960, shortSide: 540, remux: .ifClean), to: output)
+      source, Self.box(960, 540, .ifClean), to: output)
     #expect(result.rung == "remux")
     #expect(try !contains(output, "secret"))
     #expect(try !contains(output, "+59.9"))
@@ -87,21 +91,12 @@ struct VideoExportTests {
     #expect(result.size == (try FileManager.default.attributesOfItem(atPath: output)[.size] as? Int64))
   }
 
-  @Test("A clean clip that is too large for the box is passed on only where the box does not matter")
-  func remuxWithinBox() throws {
-    let source = try clip("1280x720")
-    let inBox = VideoJob(longSide: 960, shortSide: 540, remux: .ifCleanWithinBox)
-    #expect(try Export.video(source, inBox, to: output).width == 960)
-    let anyway = VideoJob(longSide: 960, shortSide: 540, remux: .ifClean)
-    #expect(try Export.video(source, anyway, to: output).width == 1280)
-  }
-
   @Test("B028: a small clip does not grow")
   func noGrowth() throws {
     let source = try clip("640x360", seconds: 4, "-crf", "40")
     let before = try #require(try FileManager.default.attributesOfItem(atPath: source)[.size] as? Int64)
     let result = try Export.video(
-      source, VideoJob(longSide: 1280, shortSide: 720, crf: 18, remux: .never), to: output)
+      source, Self.box(1280, 720, .never, crf: 18), to: output)
     #expect(result.size <= before)
     #expect([result.width, result.height] == [640, 360])
   }
@@ -109,16 +104,16 @@ struct VideoExportTests {
   @Test("What an edit list cut away does not leave")
   func editList() throws {
     let result = try Export.video(
-      Corpus.file("v20"), VideoJob(longSide: 1280, shortSide: 720, remux: .ifClean), to: output)
+      Corpus.file("v20"), Self.box(1280, 720, .ifClean), to: output)
     #expect(result.rung == "1280x720")
     #expect(abs(try MediaInfo(output).duration - 3) < 0.15)
   }
 
   @Test(
     "A film cut off in the middle is damaged, whether it would be encoded or passed on",
-    arguments: VideoJob.Remux.allCases)
-  func truncated(remux: VideoJob.Remux) throws {
-    let job = VideoJob(longSide: 960, shortSide: 540, remux: remux)
+    arguments: VideoBox.Remux.allCases)
+  func truncated(remux: VideoBox.Remux) throws {
+    let job = Self.box(960, 540, remux)
     #expect(failure(try Corpus.file("b06"), job)?.code == .damaged)
     #expect(!FileManager.default.fileExists(atPath: output))
   }
@@ -138,14 +133,6 @@ struct VideoExportTests {
     let playlist = "#EXTM3U\n#EXTINF:1.0,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n"
     #expect(failure(try folder.write("list.mp4", Data(playlist.utf8)))?.code == .unsupported)
     #expect(folder.names == ["empty.mp4", "list.mp4", "text.mp4"])
-  }
-
-  @Test("A result over the hard limit is too large, and given up on the way")
-  func hardLimit() throws {
-    let source = try clip("640x360", seconds: 2)
-    let job = VideoJob(longSide: 640, shortSide: 360, remux: .ifClean, hardLimit: 20_000)
-    #expect(failure(source, job)?.code == .tooLarge)
-    #expect(folder.names == ["clip.mp4"])
   }
 
   @Test("Sound that begins late stays late; 5.1 becomes stereo; the default track is taken")

@@ -68,7 +68,8 @@ struct WorkerTests {
     }
     #expect([result.width, result.height] == [100, 67])
     let video = try worker.run(
-      order(3, .video(VideoJob(longSide: 960, shortSide: 540, remux: .never))), input: Corpus.file("v01"))
+      order(3, .video(VideoJob(.box(VideoBox(longSide: 960, shortSide: 540, remux: .never))))),
+      input: Corpus.file("v01"))
     guard case .done(3, _) = video.final else {
       Issue.record("\(String(describing: video.final))")
       return
@@ -89,7 +90,7 @@ struct WorkerTests {
     let worker = try RunningWorker(folder, "--memory-limit", "1073741824")
     let source = try Corpus.file("b11")
     let report = try worker.run(
-      order(1, .video(VideoJob(longSide: 960, shortSide: 540, remux: .never))), input: source)
+      order(1, .video(VideoJob(.box(VideoBox(longSide: 960, shortSide: 540, remux: .never))))), input: source)
     guard case .failed(1, _) = report.final else {
       Issue.record("\(String(describing: report.final))")
       return
@@ -147,23 +148,6 @@ struct WorkerTests {
     #expect(worker.wait() == 0)
   }
 
-  @Test("A film that grows beyond its hard limit is stopped while it is written, and the next order is not")
-  func fileSize() throws {
-    let worker = try RunningWorker(folder)
-    let film = try Corpus.file("v01")
-    let limited = order(1, .video(VideoJob(longSide: 960, shortSide: 540, remux: .never, hardLimit: 1)))
-    guard case .failed(1, let failure) = try worker.run(limited, input: film).final else {
-      Issue.record("the film was made")
-      return
-    }
-    #expect(failure.code == .tooLarge && failure.remedy.isPermanent)
-    let free = order(2, .video(VideoJob(longSide: 960, shortSide: 540, remux: .never)))
-    #expect(try worker.run(free, input: film).final?.isDone == true)
-    #expect(folder.names == ["2.part"])
-    worker.channel.shutDown()
-    #expect(worker.wait() == 0)
-  }
-
   @Test("A worker whose engine dies in the middle of an order ends at once")
   func hangUp() throws {
     let worker = try RunningWorker(folder)
@@ -172,7 +156,8 @@ struct WorkerTests {
       "-f", "lavfi", "-i", "testsrc2=s=1280x720:r=30:d=60", "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt",
       "yuv420p", source)
     let input = open(source, O_RDONLY | O_CLOEXEC)
-    try worker.channel.send(order(1, .video(VideoJob(longSide: 1280, shortSide: 720, remux: .never))), input: input)
+    try worker.channel.send(
+      order(1, .video(VideoJob(.box(VideoBox(longSide: 1280, shortSide: 720, remux: .never))))), input: input)
     close(input)
     // The first progress says that it is at work.
     _ = try worker.channel.receiveReport()

@@ -1,7 +1,7 @@
 // Tries what a stranger's file might make a worker try, and says of each attempt whether it worked. SandboxTests runs it
 // with and without the sandbox: without it everything works, which shows that the attempts are real.
 //
-// usage: sandbox-probe none|media|archives FOLDER OUTSIDE     (descriptor 0 is an open file)
+// usage: sandbox-probe none|media|archives|limits FOLDER OUTSIDE     (descriptor 0 is an open file)
 import Glibc
 import Sandbox
 
@@ -30,6 +30,18 @@ func opening(_ path: String, _ flags: Int32) -> Int {
 /// Outside of the main actor, to which this file belongs.
 nonisolated func threadBody(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? { nil }
 
+if mode == "limits" {
+  let file = open(folder + "/limited", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+  let bytes = [UInt8](repeating: 0, count: 1 << 16)
+  ResourceLimits.enter(memory: nil)
+  ResourceLimits.setLargestFile(1 << 16)
+  attempt("write up to the limit") { write(file, bytes, bytes.count) }
+  attempt("write beyond the limit") { write(file, bytes, bytes.count) }
+  ResourceLimits.setLargestFile(nil)
+  attempt("write when it is lifted") { write(file, bytes, bytes.count) }
+  attempt("hold many files") { (0..<100).allSatisfy { _ in dup(0) >= 0 } ? 0 : -1 }
+  exit(0)
+}
 if mode != "none" {
   do throws(SandboxError) {
     for lack in try Confinement(folder: folder, readsAnything: mode == "archives").enter() { say("lacking: \(lack)") }

@@ -66,4 +66,13 @@ struct SandboxTests {
     for what in Self.work + Self.reading { #expect(found[what] == "works", "\(what)") }
     for what in Self.escapes { #expect(found[what] != "works", "\(what)") }
   }
+
+  @Test("a file stops growing at its limit, the process goes on, and the limit can be lifted for the next order")
+  func limits() throws {
+    #expect(
+      try probe("limits") == [
+        "write up to the limit": "works", "write beyond the limit": "File too large",
+        "write when it is lifted": "works", "hold many files": "Too many open files",
+      ])
+  }
 }

@@ -59,6 +59,19 @@ class EngineProcess:
             else:
                 return answer["result"]
 
+    def asked(self, method, timeout=60):
+        """- Returns the next request of the engine's for `method`, to be answered with `answer`."""
+        deadline = time.monotonic() + timeout
+        while True:
+            for place, message in enumerate(self.notifications):
+                if message.get("method") == method and "id" in message:
+                    return self.notifications.pop(place)
+            self.notifications.append(self.message(deadline))
+
+    def answer(self, request, result=None, error=None):
+        outcome = {"error": error} if error else {"result": result}
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": request["id"], **outcome}).encode() + b"\n")
+
     def message(self, deadline):
         while b"\n" not in self.buffer:
             if not self.selector.select(max(0, deadline - time.monotonic())):

@@ -62,6 +62,21 @@ struct TaskStoreTests {
     #expect(history.map(\.transition.to) == ["exporting", "uploading", "uploaded"])
   }
 
+  @Test("how a failure came about is kept too, for the judgement at the attempt's end; front ends are not told")
+  func failures() async throws {
+    let folder = try StoreFolder()
+    var task = sample("a")
+    let failure = Failure(
+      .unreachable, "no route", remedy: .retry, resource: 0, httpStatus: 503, retryAfterMs: 5_000, isOffline: true,
+      needsFrontEnd: true, outcomeUnknown: true)
+    task.resources[0].failure = failure
+    let kept = task
+    let store = try folder.open()
+    _ = try await store.write { try $0.insert(kept, contentHash: "h") }
+    #expect(try await store.read { try $0.task("a")?.resources[0].failure } == failure)
+    #expect(failure.json["isOffline"] == nil && failure.json["retryAfterMs"] == nil)
+  }
+
   @Test("a write that expects another state changes nothing")
   func expectedState() async throws {
     let folder = try StoreFolder()

@@ -16,17 +16,21 @@ public final class ServerProcess: Sendable {
   /// - Parameter script: a file name in Tests/Servers.
   /// - Throws: `NotReady` where it ends without that line.
   public init(_ script: String, _ arguments: [String] = []) throws {
-    let process = Process()
-    let output = Pipe()
-    let input = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [script.hasSuffix(".py") ? "python3" : "bash", Self.folder + "/" + script] + arguments
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
+    var ends: (input: Pipe, output: Pipe)?
+    let process = try Spawning.start {
+      let pipes = (input: Pipe(), output: Pipe())
+      ends = pipes
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      process.arguments = [script.hasSuffix(".py") ? "python3" : "bash", Self.folder + "/" + script] + arguments
+      process.standardInput = pipes.input
+      process.standardOutput = pipes.output
+      return process
+    }
+    guard let ends else { throw NotReady(command: script) }
     self.process = ProcessBox(process: process)
-    self.input = input.fileHandleForWriting
-    guard let line = Self.firstLine(output.fileHandleForReading), line.hasPrefix("ready") else {
+    input = ends.input.fileHandleForWriting
+    guard let line = Self.firstLine(ends.output.fileHandleForReading), line.hasPrefix("ready") else {
       process.terminate()
       throw NotReady(command: script)
     }

@@ -81,13 +81,18 @@ public enum Command {
   /// What `program` says on standard output.
   /// - Throws: `Curl.Failed` where it does not end with status 0.
   public static func run(_ program: String, _ arguments: [String]) throws -> Data {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [program] + arguments
-    process.standardOutput = output
-    try process.run()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
+    var output: Pipe?
+    let process = try Spawning.start {
+      let pipe = Pipe()
+      output = pipe
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      process.arguments = [program] + arguments
+      process.standardInput = FileHandle.nullDevice
+      process.standardOutput = pipe
+      return process
+    }
+    let data = output?.fileHandleForReading.readDataToEndOfFile() ?? Data()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else { throw Curl.Failed(arguments: [program] + arguments) }
     return data

@@ -36,7 +36,9 @@ struct Fixture {
     var config = Config()
     config.uploads.stallTimeoutMs = 20_000
     config.destinations["d"] = Destination(credential: credential, delivery: .journal(path: "/dev/null"))
-    return UploadService(config: config, http: HTTPClient(), exportsFolder: folder.path, clock: StillClock(time: now))
+    return UploadService(
+      config: config, http: HTTPClient(), exportsFolder: folder.path, clock: StillClock(time: now),
+      frontEnds: NoFrontEnds())
   }
 
   private static func sum(_ program: String, _ path: String) throws -> String {

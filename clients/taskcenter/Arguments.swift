@@ -44,6 +44,13 @@ struct Arguments {
     }
   }
 
+  /// As if `word` had come first.
+  func beginning(with word: String) -> Arguments {
+    var copy = self
+    copy.rest.insert(word, at: 0)
+    return copy
+  }
+
   /// Of an option that was given several times the last counts.
   func value(_ name: String) -> String? { values[name]?.last }
   func has(_ name: String) -> Bool { flags.contains(name) }

@@ -16,8 +16,8 @@ enum CommandLineTool {
 
   static var commands: [any Command.Type] {
     [
-      Send.self, List.self, Show.self, Watch.self, Cancel.self, Retry.self, Delete.self, Status.self, Serve.self,
-      Completion.self,
+      Send.self, Plan.self, List.self, Show.self, Watch.self, Cancel.self, Retry.self, Delete.self, Status.self,
+      Serve.self, Completion.self,
     ]
   }
 
@@ -25,6 +25,7 @@ enum CommandLineTool {
     usage: taskcenter COMMAND [ARGUMENTS]
 
       send feed|chat|message|avatar|log FILE…   send media; returns at once, the engine goes on
+      plan FILE…                                what a send would make of files
       list                                      the tasks, newest first
       show ID…                                  a task with its receipts and its history
       watch [ID…]                               live progress

@@ -50,6 +50,9 @@ enum Completion: Command {
           esac
           if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W "\(names)" -- "$word"))
           elif [ "$COMP_CWORD" -eq 2 ] && [ "${COMP_WORDS[1]}" = send ]; then COMPREPLY=($(compgen -W "\(kinds)" -- "$word"))
+          elif [ "$COMP_CWORD" -eq 2 ] && [ "${COMP_WORDS[1]}" = plan ] && [[ $word != -* ]]; then
+            COMPREPLY=($(compgen -W "\(kinds)" -- "$word"))
+            local IFS=$'\\n'; COMPREPLY+=($(compgen -f -- "$word"))
           elif [[ $word = -* ]]; then COMPREPLY=($(compgen -W "$options" -- "$word"))
           else local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$word")); fi
         }
@@ -65,6 +68,7 @@ enum Completion: Command {
           esac
           if (( CURRENT == 2 )); then compadd \(names)
           elif (( CURRENT == 3 )) && [[ $words[2] = send ]]; then compadd \(kinds)
+          elif (( CURRENT == 3 )) && [[ $words[2] = plan && $words[3] != -* ]]; then compadd \(kinds); _files
           elif [[ $words[CURRENT] = -* ]]; then compadd -- ${=options}
           else _files; fi
         }
@@ -77,6 +81,7 @@ enum Completion: Command {
       return """
         complete -c taskcenter -n __fish_use_subcommand -f -a "\(names)"
         complete -c taskcenter -n "__fish_seen_subcommand_from send; and not __fish_seen_subcommand_from \(kinds)" -f -a "\(kinds)"
+        complete -c taskcenter -n "__fish_seen_subcommand_from plan; and not __fish_seen_subcommand_from \(kinds)" -a "\(kinds)"
         """ + "\n" + lines.joined(separator: "\n")
     default: return nil
     }

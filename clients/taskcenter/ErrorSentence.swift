@@ -34,7 +34,10 @@ enum ErrorSentence {
       error.message = error.message.replacing(path, with: name)
     }
     let place = order.place(of: pointer)
-    if !place.isEmpty, !error.message.hasPrefix(place) { error.message = "\(place): \(error.message)" }
+    // A worker begins with the file's name, in quotes.
+    if !place.isEmpty, !error.message.hasPrefix(place), !error.message.hasPrefix("“") {
+      error.message = "\(place): \(error.message)"
+    }
     return of(error, sameEngine: sameEngine)
   }
 

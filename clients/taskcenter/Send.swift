@@ -21,6 +21,8 @@ enum Send: Command {
       --destination NAME   where to, by its name in the config
       --key KEY            the same key never sends twice
       --cover FILE         the cover picture of an audio file
+      --poster             send a still of each video beside it
+      --thumbnail          send a small picture (320 pixels) of each file beside it
       --wait               wait for the end: exit status 0 sent, 1 failed or canceled
       --json               print the task as JSON
       --                   what follows is a file, also if its name begins with "-"
@@ -31,7 +33,8 @@ enum Send: Command {
 
   static func run(_ words: [String]) throws -> Int32 {
     let common = try Common(
-      words, options: ["--text", "--to", "--account", "--destination", "--key", "--cover"], flags: ["--wait"])
+      words, options: ["--text", "--to", "--account", "--destination", "--key", "--cover"],
+      flags: ["--wait", "--poster", "--thumbnail"])
     let order = try SendOrder(common.arguments)
     let connection = try common.engine.connect()
     let task = try submit(order, connection, common.sameEngine)

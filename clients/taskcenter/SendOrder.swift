@@ -1,6 +1,6 @@
 import TaskModel
 
-/// What `taskcenter send` was told: the submission, and the words the person used for its files; pure but for the current
+/// What `taskcenter send` or `plan` was told: the submission, and the words the person used for its files; pure but for the current
 /// folder.
 struct SendOrder {
   static let kinds: [(word: String, kind: TaskKind)] = [
@@ -12,12 +12,17 @@ struct SendOrder {
   let names: [String]
   let paths: [String]
 
-  /// - Parameter absolute: from a name to a whole path.
+  /// - Parameters:
+  ///   - verb: what is to be done, for messages.
+  ///   - absolute: from a name to a whole path.
   /// - Throws: `Arguments.Problem`; what `absolute` throws.
-  init(_ arguments: Arguments, absolute: (String) throws -> String = { try Paths.absolute($0) }) throws {
+  init(
+    _ arguments: Arguments, verb: String = Send.name,
+    absolute: (String) throws -> String = { try Paths.absolute($0) }
+  ) throws {
     let words = SendOrder.kinds.map(\.word)
     guard let word = arguments.rest.first else {
-      throw Arguments.Problem(message: "send what? One of \(words.joined(separator: ", "))")
+      throw Arguments.Problem(message: "\(verb) what? One of \(words.joined(separator: ", "))")
     }
     guard let kind = SendOrder.kinds.first(where: { $0.word == word })?.kind else {
       throw Arguments.Problem(
@@ -26,10 +31,11 @@ struct SendOrder {
     let files = Array(arguments.rest.dropFirst())
     let cover = arguments.value("--cover")
     guard !files.isEmpty || (kind == .message && arguments.value("--text") != nil) else {
-      throw Arguments.Problem(message: "send \(word): which file?" + (kind == .message ? " Or give --text" : ""))
+      let orText = kind == .message && verb == Send.name ? " Or give --text" : ""
+      throw Arguments.Problem(message: "\(verb) \(word): which file?\(orText)")
     }
     guard cover == nil || (kind == .feedPost && files.count == 1) else {
-      throw Arguments.Problem(message: "--cover goes with one audio file: taskcenter send feed SONG --cover PICTURE")
+      throw Arguments.Problem(message: "--cover goes with one audio file: taskcenter \(verb) feed SONG --cover PICTURE")
     }
     if let empty = ["--key", "--to", "--account", "--destination", "--cover"].first(where: { arguments.value($0) == "" }
     )
@@ -39,7 +45,7 @@ struct SendOrder {
     }
     names = files + [cover].compactMap { $0 }
     paths = try names.map(absolute)
-    let resources: [ResourceDraft]
+    var resources: [ResourceDraft]
     if kind == .log {
       resources = [ResourceDraft(source: .paths(paths))]
     } else {
@@ -47,6 +53,9 @@ struct SendOrder {
       resources = paths.enumerated().map { index, path in
         ResourceDraft(source: .path(path), role: cover == nil ? nil : index == files.count ? .cover : .audio)
       }
+    }
+    for role in [ResourceRole.poster, .thumbnail] where arguments.has("--\(role.rawValue)") {
+      for index in resources.indices where resources[index].role != .audio { resources[index].derive.append(role) }
     }
     var submission = Submission(kind: kind, resources: resources, account: arguments.value("--account") ?? "default")
     submission.key = arguments.value("--key")

@@ -20,6 +20,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case reports
   /// Signatures of files.
   case media
+  /// The walker over a JPEG's markers, and what passes a picture on without its metadata. Its files are links to those of
+  /// MediaExport, whose libraries have no place here.
+  case jpeg
   /// A submission, by the shape of its JSON.
   case submissions
 
@@ -39,6 +42,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
       } json: {
         $0.json
       }
+    case .jpeg: Self.jpeg(bytes)
     case .media: Self.media(bytes)
     case .submissions: Self.submissions(bytes)
     }
@@ -99,6 +103,15 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     // Nobody looks further than this.
     guard MediaType.of(Array(bytes.prefix(MediaType.sniffLength))) == type else { fatalError("it looked too far") }
     guard type.mime.contains("/") else { fatalError("a type without a name") }
+  }
+
+  private static func jpeg(_ bytes: [UInt8]) {
+    guard let clean = try? JPEGCleaner.clean(bytes) else { return }
+    guard clean.count <= bytes.count else { fatalError("the cleaned picture is larger") }
+    guard (try? JPEGCleaner.clean(clean)) == clean else { fatalError("a clean picture is not clean") }
+    guard let segments = try? JPEGSegments(clean), segments.end == clean.count else {
+      fatalError("something lies behind the picture")
+    }
   }
 
   private static func submissions(_ bytes: [UInt8]) {
