@@ -209,6 +209,7 @@ def check_passed(source, out, report, issues):
 def check_image(row, source, out, report, issues):
     if open(out, 'rb').read(3) != b'\xff\xd8\xff':
         issues.append('no JPEG')
+        return
     width, height = report['width'], report['height']
     real = probe(out)['streams'][0]
     if (real['width'], real['height']) != (width, height):

@@ -36,6 +36,7 @@ PICTURES = {
     'smaller picture': ['-vf', 'scale=100:-2', '-q:v', '2'],
     'hole': ['-vf', 'drawbox=iw/2-20:ih/2-20:40:40:black:fill', '-q:v', '2'],
     'turned picture': ['-vf', 'vflip', '-q:v', '2'],
+    'recoded': ['-q:v', '2'],
     'PNG': ['-c:v', 'png'],
 }
 

@@ -22,7 +22,7 @@ MISTAKES = [
     ('touches the source', 'v40', 'the source was changed'),
     ('late sound', 'v06', 'apart'), ('silent', 'v06', 'flashes and beeps'), ('early sound', 'v19', 'sound begins'),
     ('other tone', 'v21', 'wrong track'),
-    ('PNG', 'i01', 'no JPEG'), ('smaller picture', 'i01', 'reported size'), ('turned picture', 'i01', 'corners'),
+    ('recoded', 'i01', 'not the same coded pixels'), ('PNG', 'i01', 'no JPEG'), ('smaller picture', 'i01', 'reported size'), ('turned picture', 'i01', 'corners'),
     ('remark', 'i01', 'metadata'), ('hole', 'i20', 'hole'),
     ('other code', 'b02', 'tooLarge, want'), ('insides', 'b02', 'insides in the message'),
     ('no name', 'b02', 'the file is not named'), ('left behind', 'b02', 'left a file behind'),
