@@ -10,9 +10,11 @@ RELEASE := -c release --static-swift-stdlib -j $(JOBS)
 # Every Debian package that building, tests and demo need. All of them, and only here.
 PACKAGES := libsqlite3-dev libcurl4-openssl-dev libssl-dev libavformat-dev libavcodec-dev libavfilter-dev libavutil-dev \
   libswscale-dev libswresample-dev libvips-dev libarchive-dev pkg-config \
-  ffmpeg libvips-tools libimage-exiftool-perl libheif-examples nginx-light curl openssl unzip python3 python3-venv procps
+  ffmpeg libvips-tools libimage-exiftool-perl libheif-examples nginx-light curl openssl unzip python3 python3-venv procps \
+  strace
 
-.PHONY: help setup packages venv check-swift build demo test test-python test-swift test-end-to-end test-all bench install uninstall clean format lint
+.PHONY: help setup packages venv check-swift build demo test test-python test-swift test-end-to-end test-media \
+  test-media-all test-fuzz test-all fuzz bench install uninstall clean format lint
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -48,7 +50,7 @@ build: packages check-swift ## release build of the three programs into .build/r
 demo: build ## send media, then kill the engine in the middle (your own: FILES="a.jpg b.mp4")
 	@$(PYTHON) Tests/Demo/demo.py $(FILES)
 
-test: setup lint test-python test-swift test-end-to-end ## what CI runs: lint, the servers' tests, swift test
+test: setup lint test-python test-swift test-end-to-end test-media test-fuzz ## what CI runs: lint and all tests but the slow ones
 
 test-python:
 	$(PYTHON) Tests/Servers/test_business_service.py
@@ -60,7 +62,37 @@ test-end-to-end: check-swift
 	$(SWIFT) build -j $(JOBS)
 	cd Tests/EndToEnd && $(PYTHON) run.py
 
-test-all: test demo ## tests, release build and demo
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS := json messages orders reports media jpeg submissions
+
+test-fuzz: check-swift ## the readers' corpus, and some thousand inputs made of it, the same each time
+	$(SWIFT) build -j $(JOBS) --product fuzz-runner
+	.build/debug/fuzz-runner Tests/Fuzz/corpus 5000 .build/fuzz-last-input
+
+fuzz: check-swift ## libFuzzer on each reader for FUZZ_SECONDS; what it finds lies in .build/fuzz
+	$(SWIFT) build -j $(JOBS) --scratch-path .build/fuzz --product FuzzTargets -Xswiftc -sanitize=fuzzer
+	swiftc -sanitize=fuzzer .build/fuzz/debug/libFuzzTargets.a -o .build/fuzz/libfuzzer
+	cd .build/fuzz && for target in $(FUZZ_TARGETS); do mkdir -p found/$$target; FUZZ_TARGET=$$target ./libfuzzer \
+	  -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -artifact_prefix=found/$$target- -print_final_stats=1 found/$$target \
+	  ../../Tests/Fuzz/corpus/$$target || exit 1; done
+
+# What is quick to make and to export, and hostile or easily got wrong.
+QUICK_MEDIA := i0,i1,i2,i35,a01,a1,b0,b1,n0,v02,v05,v06,v08,v19,v21,v40
+EXPORT := .build/debug/taskcenter-export
+
+test-media: check-swift ## export the quick part of the corpus, in the sandbox
+	$(SWIFT) build -j $(JOBS) --product taskcenter-export
+	$(PYTHON) Tests/Media/make_corpus.py .build/corpus-quick --only $(QUICK_MEDIA)
+	$(PYTHON) Tests/Media/check_corpus.py $(EXPORT) .build/corpus-quick
+
+test-media-all: check-swift ## export all of the corpus to every box, and check the checker
+	$(SWIFT) build -j $(JOBS) --product taskcenter-export
+	$(PYTHON) Tests/Media/test_checker.py
+	$(PYTHON) Tests/Media/make_corpus.py .build/corpus --huge
+	for box in p720 p540 p480; do $(PYTHON) Tests/Media/check_corpus.py $(EXPORT) .build/corpus --box $$box || exit 1; done
+
+test-all: export TASKCENTER_SLOW_TESTS := 1
+test-all: test test-media-all demo ## tests with the slow ones, release build and demo
 
 bench: build venv ## measure beside other programs and write docs/benchmarks.md
 	$(PYTHON) Tests/Bench/bench.py --output docs/benchmarks.md

@@ -11,14 +11,19 @@ let strict: [SwiftSetting] = [
 
 let package = Package(
   name: "taskcenter",
+  products: [
+    // Linked with libFuzzer by `make fuzz`.
+    .library(name: "FuzzTargets", type: .static, targets: ["FuzzTargets"])
+  ],
   targets: [
     // MARK: Programs
     .executableTarget(
       name: "taskcenter",
-      dependencies: ["JSON", "JSONRPC", "Platform", "SourceFiles", "TaskModel", "TaskProtocol"],
+      dependencies: ["JSON", "JSONRPC", "MediaTypes", "Platform", "SourceFiles", "TaskModel", "TaskProtocol"],
       path: "clients/taskcenter", swiftSettings: strict),
     .executableTarget(
-      name: "taskcenter-export", dependencies: ["ExportProtocol", "JSON", "LogArchive", "MediaExport", "TaskModel"],
+      name: "taskcenter-export",
+      dependencies: ["ExportProtocol", "JSON", "LogArchive", "MediaExport", "Sandbox", "TaskModel"],
       swiftSettings: strict),
     .executableTarget(
       name: "taskcenterd",
@@ -46,15 +51,18 @@ let package = Package(
       dependencies: ["Digest", "ExportProtocol", "JSON", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
       swiftSettings: strict),
     .target(
-      name: "Fetches", dependencies: ["Answers", "HTTP", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
+      name: "Fetches",
+      dependencies: ["Answers", "HTTP", "MediaTypes", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
       swiftSettings: strict),
-    .target(name: "LogArchive", dependencies: ["Archive", "ExportProtocol", "TaskModel"], swiftSettings: strict),
     .target(
-      name: "MediaExport", dependencies: ["ExportProtocol", "FFmpeg", "TaskModel", "Vips"], swiftSettings: strict),
-    .target(name: "SourceFiles", dependencies: ["Platform", "TaskModel"], swiftSettings: strict),
+      name: "LogArchive", dependencies: ["Archive", "ExportProtocol", "MediaTypes", "TaskModel"], swiftSettings: strict),
+    .target(
+      name: "MediaExport", dependencies: ["ExportProtocol", "FFmpeg", "MediaTypes", "TaskModel", "Vips"],
+      swiftSettings: strict),
+    .target(name: "SourceFiles", dependencies: ["MediaTypes", "Platform", "TaskModel"], swiftSettings: strict),
     .target(
       name: "TaskEngine",
-      dependencies: ["JSON", "Platform", "SourceFiles", "TaskConfig", "TaskModel", "TaskStorage"],
+      dependencies: ["JSON", "MediaTypes", "Platform", "SourceFiles", "TaskConfig", "TaskModel", "TaskStorage"],
       swiftSettings: strict),
     .target(
       name: "TaskSchema", path: "schema", exclude: ["config.schema.json"], sources: ["TaskSchema.swift"],
@@ -74,6 +82,7 @@ let package = Package(
     .target(name: "HTTP", dependencies: ["CCurl", "Platform"], swiftSettings: strict),
     .target(name: "JSONRPC", dependencies: ["JSON", "Platform"], swiftSettings: strict),
     .target(name: "Platform", dependencies: ["CPlatform"], swiftSettings: strict),
+    .target(name: "Sandbox", dependencies: ["CSandbox"], swiftSettings: strict),
     .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: strict),
     .target(name: "Vips", dependencies: ["CVips"], swiftSettings: strict),
 
@@ -86,11 +95,13 @@ let package = Package(
       name: "CFFmpeg", pkgConfig: "libavfilter",
       providers: [.apt(["libavcodec-dev", "libavfilter-dev", "libavformat-dev", "libavutil-dev"])]),
     .systemLibrary(name: "CPlatform"),
+    .systemLibrary(name: "CSandbox"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
 
     // MARK: Values
     .target(name: "JSON", swiftSettings: strict),
+    .target(name: "MediaTypes", swiftSettings: strict),
     .target(name: "TaskConfig", dependencies: ["JSON", "Platform", "TaskModel"], swiftSettings: strict),
     .target(name: "TaskModel", dependencies: ["JSON"], swiftSettings: strict),
 
@@ -99,7 +110,7 @@ let package = Package(
     .testTarget(name: "AnswersTests", dependencies: ["Answers", "HTTP", "JSON", "TaskModel"], swiftSettings: strict),
     .testTarget(
       name: "ClientTests",
-      dependencies: ["JSON", "JSONRPC", "SourceFiles", "TaskModel", "TaskProtocol", "taskcenter"],
+      dependencies: ["JSON", "JSONRPC", "MediaTypes", "SourceFiles", "TaskModel", "TaskProtocol", "taskcenter"],
       swiftSettings: strict),
     .testTarget(
       name: "DeliveryTests",
@@ -120,9 +131,20 @@ let package = Package(
     .testTarget(
       name: "MediaExportTests",
       dependencies: [
-        "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "TaskModel", "TaskTestSupport",
-        "taskcenter-export",
+        "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "Platform", "TaskModel",
+        "TaskTestSupport", "taskcenter-export",
       ], swiftSettings: strict),
+    .executableTarget(
+      name: "fuzz-runner", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Runner", swiftSettings: strict),
+    .target(
+      name: "FuzzTargets",
+      dependencies: ["ExportProtocol", "JSON", "JSONRPC", "MediaTypes", "TaskModel", "TaskProtocol"],
+      path: "Tests/Fuzz/Targets", swiftSettings: strict),
+    .executableTarget(
+      name: "sandbox-probe", dependencies: ["Sandbox"], path: "Tests/SandboxProbe", swiftSettings: strict),
+    .testTarget(
+      name: "SandboxTests", dependencies: ["Sandbox", "TaskTestSupport", "sandbox-probe"], swiftSettings: strict),
+    .testTarget(name: "MediaTypesTests", dependencies: ["MediaTypes"], swiftSettings: strict),
     .testTarget(name: "TaskConfigTests", dependencies: ["JSON", "TaskConfig"], swiftSettings: strict),
     .target(
       name: "TaskTestSupport", dependencies: ["JSON", "TaskModel"], path: "Tests/TaskTestSupport", swiftSettings: strict

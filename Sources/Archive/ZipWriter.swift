@@ -25,7 +25,8 @@ public final class ZipWriter {
   private let utf8: locale_t
 
   public enum Kind: Sendable {
-    case file(size: Int64, permissions: UInt32)
+    /// - Parameter stores: as the bytes are, without trying to make them fewer.
+    case file(size: Int64, permissions: UInt32, stores: Bool = false)
     case folder
   }
 
@@ -65,7 +66,10 @@ public final class ZipWriter {
       archive_entry_set_pathname(entry, name)
       archive_entry_set_mtime(entry, time_t(modified), 0)
       switch kind {
-      case .file(let size, let permissions):
+      case .file(let size, let permissions, let stores):
+        try check(
+          stores ? archive_write_zip_set_compression_store(archive) : archive_write_zip_set_compression_deflate(archive)
+        )
         archive_entry_set_filetype(entry, UInt32(regularFile))
         archive_entry_set_perm(entry, mode_t(permissions & 0o777))
         archive_entry_set_size(entry, size)
@@ -74,6 +78,35 @@ public final class ZipWriter {
         archive_entry_set_perm(entry, 0o755)
       }
       try check(archive_write_header(archive, entry))
+    }
+  }
+
+  /// What deflating makes of `bytes`, as a share of them; nil where it can't be tried.
+  public static func deflatedShare(of bytes: UnsafeRawBufferPointer) -> Double? {
+    guard !bytes.isEmpty, let archive = archive_write_new() else { return nil }
+    defer { archive_write_free(archive) }
+    // Dense bytes become a little more; and the names stand around them.
+    var output = [UInt8](repeating: 0, count: bytes.count + bytes.count / 100 + 4096)
+    var used = 0
+    return output.withUnsafeMutableBytes { output in
+      // The archive writes into both until it is closed, below.
+      guard archive_write_set_format_zip(archive) == ARCHIVE_OK,
+        archive_write_zip_set_compression_deflate(archive) == ARCHIVE_OK,
+        archive_write_set_bytes_in_last_block(archive, 1) == ARCHIVE_OK,
+        withUnsafeMutablePointer(
+          to: &used, { archive_write_open_memory(archive, output.baseAddress, output.count, $0) })
+          == ARCHIVE_OK,
+        let entry = archive_entry_new()
+      else { return nil }
+      defer { archive_entry_free(entry) }
+      archive_entry_set_pathname(entry, "x")
+      archive_entry_set_filetype(entry, UInt32(regularFile))
+      archive_entry_set_size(entry, Int64(bytes.count))
+      guard archive_write_header(archive, entry) == ARCHIVE_OK,
+        archive_write_data(archive, bytes.baseAddress, bytes.count) == bytes.count,
+        archive_write_close(archive) == ARCHIVE_OK
+      else { return nil }
+      return Double(used) / Double(bytes.count)
     }
   }
 

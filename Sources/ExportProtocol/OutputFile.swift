@@ -57,6 +57,7 @@ extension Failure {
   public static func writing(_ number: Int32) -> Failure {
     switch number {
     case ENOSPC, EDQUOT: Failure(.diskFull, "There is no space left for the export", remedy: .needsUser)
+    case EFBIG: Failure(.tooLarge, "The export grew larger than it may become", remedy: .needsUser)
     default:
       Failure(.internalError, "The export can't be written: \(String(cString: strerror(number)))", remedy: .retry)
     }

@@ -22,7 +22,7 @@ public final class ExportService: Exporter {
   /// Plans have workers of their own: they are quick, and a long film must not hold them up.
   private let planners: WorkerPool
   private let nextOrder = Atomic<Int64>(1)
-  /// Resources over which a worker has died once: a second time is no accident.
+  /// Resources over which a worker has died, or hung, once: a second time is no accident.
   private let crashes = Mutex<Set<String>>([])
 
   private static let unfinished = ".part"
@@ -31,12 +31,15 @@ public final class ExportService: Exporter {
   ///   - folder: for finished and unfinished exports; made by the caller.
   ///   - sourcesFolder: where fetched and copied sources lie.
   ///   - program: path of `taskcenter-export`.
-  public init(folder: String, sourcesFolder: String, program: String, config: Config) {
+  ///   - tellsLacks: whether workers say on stderr what this machine's sandbox lacks.
+  public init(folder: String, sourcesFolder: String, program: String, config: Config, tellsLacks: Bool = false) {
     self.folder = folder
     self.sourcesFolder = sourcesFolder
     current = Mutex(config)
-    pool = WorkerPool(program: program, memoryLimit: config.exports.memoryLimit)
-    planners = WorkerPool(program: program, memoryLimit: config.exports.memoryLimit)
+    let workers = WorkerPool.Settings(
+      program: program, folder: folder, memoryLimit: config.exports.memoryLimit, tellsLacks: tellsLacks)
+    pool = WorkerPool(workers)
+    planners = WorkerPool(workers)
   }
 
   /// For exports from now on; workers keep the memory limit that they began with.
@@ -121,10 +124,15 @@ public final class ExportService: Exporter {
     do {
       let report = try await pool.run(
         order, input: source?.file, timeoutMs: config.exports.timeoutMs, progress: progress)
+      crashes.withLock { _ = $0.remove(crashKey) }
       guard case .done(_, let result) = report else { throw ExportService.misunderstood }
       return result
-    } catch var failure as Failure where failure.code == .exportCrashed {
-      let isFirst = crashes.withLock { $0.insert(crashKey).inserted }
+    } catch var failure as Failure where failure.code == .exportCrashed || failure.code == .exportTimedOut {
+      let isFirst = crashes.withLock { crashes in
+        // When it is a second time, the count begins anew: a person may ask for another two.
+        if crashes.remove(crashKey) != nil { return false }
+        return crashes.insert(crashKey).inserted
+      }
       if !isFirst { failure.remedy = .giveUp }
       throw failure
     }

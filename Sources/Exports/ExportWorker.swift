@@ -27,14 +27,15 @@ final class ExportWorker: Sendable {
   }
 
   private let program: String
-  private let memoryLimit: Int64
+  private let arguments: [String]
   private let state = Mutex(State())
   private let wake = DispatchSemaphore(value: 0)
 
+  /// - Parameter arguments: of the program, without its own name.
   /// - Throws: `Failure` where there is no thread for it.
-  init(program: String, memoryLimit: Int64) throws(Failure) {
+  init(program: String, arguments: [String]) throws(Failure) {
     self.program = program
-    self.memoryLimit = memoryLimit
+    self.arguments = arguments
     do {
       try OwnThread.start(name: "tc-export") { [self] in run() }
     } catch {
@@ -96,7 +97,13 @@ final class ExportWorker: Sendable {
       do throws(Failure) {
         let opened = if let channel { channel } else { try start() }
         channel = opened
-        job.done(serve(job, on: opened))
+        let outcome = serve(job, on: opened)
+        // Who hears that an order was broken off may count on its process being gone.
+        if !isUsable {
+          opened.shutDown()
+          reap()
+        }
+        job.done(outcome)
       } catch {
         job.done(.failure(error))
       }
@@ -128,8 +135,7 @@ final class ExportWorker: Sendable {
     do {
       let (ours, theirs) = try ExportChannel.pair()
       defer { close(theirs) }
-      let arguments = ["taskcenter-export", "--memory-limit", String(memoryLimit)]
-      let process = try ChildProcess.spawn(program, arguments, descriptorZero: theirs)
+      let process = try ChildProcess.spawn(program, ["taskcenter-export"] + arguments, descriptorZero: theirs)
       let isLate = state.withLock { state in
         state.process = process
         return state.wasKilled

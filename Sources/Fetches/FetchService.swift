@@ -2,6 +2,7 @@ import Answers
 import Dispatch
 import Glibc
 public import HTTP
+import MediaTypes
 import Platform
 import SourceFiles
 import Synchronization

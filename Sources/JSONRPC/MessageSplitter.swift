@@ -90,7 +90,7 @@ public struct MessageSplitter: Sendable {
   }
 
   private mutating func decide() -> Piece?? {
-    while let first = buffer.first, MessageSplitter.isSpace(first) { buffer.removeFirst() }
+    skipSpace()
     guard let first = buffer.first else { return nil }
     // A header begins with a letter; JSON text with '{' or '[' (and everything else is a line that is no JSON).
     state = first | 0x20 == UInt8(ascii: "c") ? .header : .line
@@ -128,10 +128,12 @@ public struct MessageSplitter: Sendable {
   }
 
   private mutating func nextHeader() -> Piece?? {
-    while let first = buffer.first, MessageSplitter.isSpace(first) { buffer.removeFirst() }
+    skipSpace()
     guard let end = MessageSplitter.endOfHeader(buffer) else {
-      return buffer.count > MessageSplitter.headerLimit ? fail("a header block without end") : nil
+      // An end within the limit would have been complete by now; so it does not matter in which pieces the bytes come.
+      return buffer.count >= MessageSplitter.headerLimit + 3 ? fail("a header block without end") : nil
     }
+    guard end.start <= MessageSplitter.headerLimit else { return fail("a header block without end") }
     let header = String(decoding: buffer[..<end.start], as: UTF8.self)
     _ = take(end.next)
     var length: Int?
@@ -149,6 +151,10 @@ public struct MessageSplitter: Sendable {
   private mutating func fail(_ reason: String) -> Piece?? {
     state = .broken
     return .broken(reason)
+  }
+
+  private mutating func skipSpace() {
+    buffer.removeSubrange(..<(buffer.firstIndex { !MessageSplitter.isSpace($0) } ?? buffer.endIndex))
   }
 
   private mutating func take(_ count: Int) -> [UInt8] {

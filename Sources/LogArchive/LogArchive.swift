@@ -62,7 +62,8 @@ public enum LogArchive {
     let size = Int64(status.st_size)
     try writing { () throws(ArchiveError) in
       try zip.begin(
-        item.name, kind: .file(size: size, permissions: status.st_mode), modified: Int64(status.st_mtim.tv_sec))
+        item.name, kind: .file(size: size, permissions: status.st_mode, stores: Density.isDense(descriptor)),
+        modified: Int64(status.st_mtim.tv_sec))
     }
     var buffer = [UInt8](repeating: 0, count: 1 << 18)
     var rest = size

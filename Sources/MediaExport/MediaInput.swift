@@ -1,5 +1,6 @@
 import FFmpeg
 import Glibc
+import MediaTypes
 import TaskModel
 
 /// An open source, as an order brings it.
@@ -24,6 +25,14 @@ public struct MediaInput: Sendable {
     return Int64(status.st_size)
   }
 
+  /// What the first bytes promise. Only to tell "broken" from "something else" and a picture from a film: whether it is
+  /// true, the decoder says.
+  var type: MediaType {
+    var head = [UInt8](repeating: 0, count: MediaType.sniffLength)
+    let count = pread(descriptor, &head, head.count, 0)
+    return MediaType.of(Array(head.prefix(max(0, count))))
+  }
+
   /// - Throws: `Failure`.
   func demuxer() throws(Failure) -> Demuxer {
     guard try size() > 0 else { throw MediaFailure.damaged(name, "is empty") }
@@ -32,9 +41,9 @@ public struct MediaInput: Sendable {
     } catch {
       if let number = error.errno, let failure = MediaFailure.system(number, name) { throw failure }
       // A film that begins as one and can't be opened is broken; the rest is something else.
-      switch Signature(descriptor: descriptor) {
+      switch type.family {
       case .video, .audio: throw MediaFailure.damaged(name)
-      case .image, .unknown, .empty: throw MediaFailure.unsupported(name, "is in no format that can be sent here")
+      case .image, .other: throw MediaFailure.unsupported(name, "is in no format that can be sent here")
       }
     }
   }

@@ -56,7 +56,7 @@ public enum PosterExporter {
   /// By its first bytes; what they do not tell is left to FFmpeg.
   private static func isImage(_ input: MediaInput) throws(Failure) -> Bool {
     guard try input.size() > 0 else { throw MediaFailure.damaged(input.name, "is empty") }
-    return Signature(descriptor: input.descriptor) == .image
+    return input.type.family == .image
   }
 
   private static func write(

@@ -8,11 +8,10 @@ public enum Prober {
   /// - Throws: `Failure` where it can't be read, is damaged, or has too many pixels. A file that is no medium is `other`.
   public static func probe(_ input: MediaInput) throws(Failure) -> MediaFacts {
     guard try input.size() > 0 else { return .nothing }
-    switch Signature(descriptor: input.descriptor) {
-    case .empty: return .nothing
+    switch input.type.family {
     case .image: return try image(input)
     case .video, .audio: return try medium(input)
-    case .unknown:
+    case .other:
       do { return try medium(input) } catch { return .nothing }
     }
   }
@@ -40,7 +39,7 @@ public enum Prober {
   private static func mime(_ format: String, isVideo: Bool, _ input: MediaInput) -> String {
     switch format.split(separator: ",").first ?? "" {
     case "mov":
-      isVideo ? (Signature.isQuickTime(descriptor: input.descriptor) ? "video/quicktime" : "video/mp4") : "audio/mp4"
+      isVideo ? (input.type.mime == "video/quicktime" ? "video/quicktime" : "video/mp4") : "audio/mp4"
     case "matroska": isVideo ? "video/x-matroska" : "audio/x-matroska"
     case "avi": "video/x-msvideo"
     case "mpegts": "video/mp2t"

@@ -1,3 +1,4 @@
+public import MediaTypes
 public import TaskModel
 
 extension MediaType {

@@ -1,4 +1,5 @@
 import Glibc
+public import MediaTypes
 public import Platform
 public import TaskModel
 

@@ -1,4 +1,5 @@
 import JSON
+import MediaTypes
 import SourceFiles
 import TaskConfig
 import TaskModel

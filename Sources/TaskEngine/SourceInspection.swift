@@ -1,4 +1,5 @@
 import Dispatch
+import MediaTypes
 import Platform
 import SourceFiles
 import TaskModel

@@ -12,9 +12,15 @@ struct Arguments {
   var mode = Mode.worker
   /// Bytes.
   var memoryLimit: UInt64?
+  /// Of a worker: the one folder to write in.
+  var folder = ""
+  /// Of a worker: it serves archives only, and so may read files by their paths.
+  var servesArchives = false
+  /// Of a worker: say on stderr what this machine's sandbox lacks.
+  var tellsLacks = false
 
   static let usage = """
-    usage: taskcenter-export [--memory-limit BYTES]
+    usage: taskcenter-export --folder DIR [--memory-limit BYTES] [--archives] [--debug]
              (serves orders of the engine, on the socket that is descriptor 0)
            taskcenter-export --one image [--long-edge N] [--quality Q] [--square]
              [--format jpeg|heic] INPUT OUTPUT
@@ -49,6 +55,9 @@ struct Arguments {
     while let word = rest.popFirst() {
       switch word {
       case "--memory-limit": memoryLimit = try value(word) { UInt64($0) }
+      case "--folder": folder = try value(word) { $0.hasPrefix("/") ? $0 : nil }
+      case "--archives": servesArchives = true
+      case "--debug": tellsLacks = true
       case "--one": job = try value(word) { $0 }
       case "--long-edge": image.longEdge = try value(word) { Int($0).flatMap { (1...65535).contains($0) ? $0 : nil } }
       case "--quality": image.quality = try value(word) { Int($0).flatMap { (1...100).contains($0) ? $0 : nil } }
@@ -71,6 +80,7 @@ struct Arguments {
     }
     guard let job else {
       guard paths.isEmpty else { throw Problem(message: "“\(paths[0])” is too much") }
+      guard !folder.isEmpty else { throw Problem(message: "--folder is missing") }
       return
     }
     let output = job == "probe" || plansOnly ? "" : paths.popLast() ?? ""

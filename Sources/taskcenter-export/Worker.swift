@@ -1,13 +1,16 @@
 import Dispatch
 import ExportProtocol
 import Glibc
+import Sandbox
 import TaskModel
 
 /// Serves orders until the engine goes.
 enum Worker {
-  /// - Parameter descriptor: of the channel.
+  /// - Parameters:
+  ///   - descriptor: of the channel.
+  ///   - allowed: what an order may be about.
   /// - Returns: the exit status.
-  static func serve(_ descriptor: Int32) -> Int32 {
+  static func serve(_ descriptor: Int32, _ allowed: AllowedOrders) -> Int32 {
     let channel = ExportChannel(descriptor: descriptor)
     // When the engine dies in the middle of an order nobody wants the result. The kernel's parent-death signal would not
     // do: it comes when the *thread* ends that started the worker (prctl(2)), and the engine's threads come and go.
@@ -17,7 +20,7 @@ enum Worker {
     }
     do throws(ExportChannelError) {
       while let (order, input) = try channel.receiveOrder() {
-        let report = OrderRunner.run(order, input: input) { fraction in
+        let report = run(order, input, allowed) { fraction in
           try? channel.send(.progress(id: order.id, fraction: fraction))
         }
         if let input { close(input) }
@@ -28,6 +31,28 @@ enum Worker {
       complain("taskcenter-export: \(error)")
       return 70
     }
+  }
+
+  private static func run(
+    _ order: ExportOrder, _ input: Int32?, _ allowed: AllowedOrders, progress: @escaping (Double) -> Void
+  ) -> ExportReport {
+    if let refusal = allowed.refusal(of: order) { return .failed(id: order.id, refusal) }
+    ResourceLimits.setLargestFile(order.largestOutput)
+    defer { ResourceLimits.setLargestFile(nil) }
+    return OrderRunner.run(order, input: input, progress: progress)
+  }
+
+  /// The channel comes as descriptor 0. It moves away, so that no library can read it; and what a library prints goes
+  /// to stderr.
+  /// - Returns: the channel's new descriptor, or nil where there is none.
+  static func moveChannelAside() -> Int32? {
+    let channel = fcntl(0, F_DUPFD_CLOEXEC, 3)
+    let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    guard channel >= 0, null >= 0 else { return nil }
+    dup2(null, 0)
+    close(null)
+    dup2(2, 1)
+    return channel
   }
 
   static func complain(_ message: String) {

@@ -3,6 +3,7 @@
 import ExportProtocol
 import Glibc
 import MediaExport
+import Sandbox
 import TaskModel
 
 let arguments: Arguments
@@ -13,16 +14,20 @@ do throws(Arguments.Problem) {
   exit(64)
 }
 
-Sandbox.enter(memory: arguments.memoryLimit)
+ResourceLimits.enter(memory: arguments.memoryLimit)
 var channel: Int32?
 if case .worker = arguments.mode {
-  channel = Sandbox.moveChannelAside()
+  channel = Worker.moveChannelAside()
+  // What libvips puts aside because it is large goes where it may write.
+  setenv("TMPDIR", arguments.folder, 1)
 }
-do throws(Failure) {
-  try MediaLibraries.prepare()
-} catch {
-  Worker.complain("taskcenter-export: \(error.message)")
-  exit(70)
+if !arguments.servesArchives {
+  do throws(Failure) {
+    try MediaLibraries.prepare()
+  } catch {
+    Worker.complain("taskcenter-export: \(error.message)")
+    exit(70)
+  }
 }
 switch arguments.mode {
 case .worker:
@@ -30,7 +35,16 @@ case .worker:
     Worker.complain("taskcenter-export: descriptor 0 is not open")
     exit(64)
   }
-  exit(Worker.serve(channel))
+  do throws(SandboxError) {
+    let lacking = try Confinement(folder: arguments.folder, readsAnything: arguments.servesArchives).enter()
+    if arguments.tellsLacks {
+      for lack in lacking { Worker.complain("taskcenter-export: \(lack)") }
+    }
+  } catch {
+    Worker.complain("taskcenter-export: the sandbox can't be entered: \(error)")
+    exit(70)
+  }
+  exit(Worker.serve(channel, AllowedOrders(folder: arguments.folder, archives: arguments.servesArchives)))
 case .one(let job, let inputs, let output, let plansOnly):
   exit(OneShot.run(job, inputs: inputs, output: output, plansOnly: plansOnly))
 }

@@ -127,7 +127,8 @@ struct Launch {
     let clock = SystemClock()
     let services = Reload.Services(
       exporter: ExportService(
-        folder: exports, sourcesFolder: sources, program: Launch.workerProgram(environment), config: config),
+        folder: exports, sourcesFolder: sources, program: Launch.workerProgram(environment), config: config,
+        tellsLacks: options.logLevel >= .debug),
       fetcher: FetchService(folder: sources, config: config, http: downloads),
       uploader: UploadService(
         config: config, http: http, exportsFolder: exports, clock: clock, frontEnds: frontEnds),

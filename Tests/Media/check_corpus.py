@@ -2,11 +2,13 @@
 """Exports every file of a corpus (make_corpus.py) with `taskcenter-export --one` and compares with corpus.tsv.
 
 usage: check_corpus.py WORKER CORPUS [--ids PREFIX[,PREFIX...]] [--box p720|p540|p480] [--memory BYTES]
+Where strace is installed, scripts that name servers and files (b08-b10, b20) are watched for asking for them.
 Exit status 0 if every row is as it should be.
 """
 import csv
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -14,12 +16,24 @@ import sys
 import tempfile
 import time
 
+import signals
+
 BOXES = {'p720': '1280x720', 'p540': '960x540', 'p480': '640x480'}
 # What a file must be refused for. Where a name is broken and strange at once, both are right.
 REJECT = {
     'unreadable': {'damaged', 'unsupported'}, 'unsupported': {'unsupported'}, 'damaged': {'damaged', 'unsupported'},
     'too_many_pixels': {'tooManyPixels'}, 'no_video': {'noVideo'}, 'empty': {'damaged'},
 }
+# The one right code for files that are hostile or broken on purpose.
+CODES = {
+    'b01': 'damaged', 'b02': 'unsupported', 'b05': 'damaged', 'b06': 'damaged', 'b08': 'unsupported',
+    'b09': 'unsupported', 'b10': 'unsupported', 'b11': 'damaged', 'b12': 'unsupported', 'b13': 'unsupported',
+    'b14': 'tooManyPixels', 'b15': 'tooManyPixels', 'b16': 'damaged', 'b17': 'unsupported', 'b18': 'unsupported',
+    'b19': 'unsupported', 'i14': 'unsupported', 'i35': 'unsupported',
+}
+# Files that would have their reader open other files, or the network.
+SCRIPTS = ('b08', 'b09', 'b10', 'b17', 'b18', 'b20')
+SYNC = 0.040
 
 
 def run(*command):
@@ -126,6 +140,39 @@ def check_video(row, out, report, box, issues):
             issues.append(f'range or matrix {px}')
 
 
+def check_times(row, source, out, issues):
+    """What is asked of single files: sync, a late beginning, the right track."""
+    if row['id'] == 'v06':
+        pairs = [list(zip(signals.flashes(path), signals.beeps(path))) for path in (source, out)]
+        if [len(found) for found in pairs] != [3, 3]:
+            issues.append(f'flashes and beeps {pairs}')
+        elif any(abs((flash - beep) - (was_flash - was_beep)) > SYNC
+                 for (was_flash, was_beep), (flash, beep) in zip(*pairs)):
+            issues.append(f'sound and picture apart {pairs}')
+    if row['id'] == 'v19':
+        found = signals.beeps(out)
+        if not found or abs(found[0] - 0.70) > 0.05:
+            issues.append(f'sound begins at {found[:1]}, want 0.70')
+    if row['id'] == 'v21' and abs(signals.frequency(out) - 1200) > 20:
+        issues.append(f'the tone of the wrong track: {signals.frequency(out):.0f} Hz')
+
+
+def check_sentence(message, name, issues):
+    """A refusal is for a person: it names the file, says what is wrong, and speaks of no insides."""
+    if len(message.split()) < 3 or message[:1] not in '“"ABCDEFGHIJKLMNOPQRSTUVWXYZ':
+        issues.append(f'no sentence: {message}')
+    if f'“{name}”' not in message:
+        issues.append(f'the file is not named: {message}')
+    if re.search(r'AVERROR|errno|vips|ffmpeg|libav|0x[0-9a-f]|-\d{3,}|/', message.replace(name, ''), re.IGNORECASE):
+        issues.append(f'insides in the message: {message}')
+
+
+def asked_for(trace):
+    """What a traced worker asked the system for that no export needs."""
+    return sorted(set(re.findall(r'socket\(AF_INET|connect\(|"/etc/passwd"|"[^"]*secret[^"]*"|execve\((?!"[^"]*taskcenter-export)',
+                                 trace)))
+
+
 def marked_parts(data):
     """A JPEG's markers with their contents up to the end of its first picture; an SOS with the scan behind it."""
     parts, at = [], 2
@@ -162,6 +209,7 @@ def check_passed(source, out, report, issues):
 def check_image(row, source, out, report, issues):
     if open(out, 'rb').read(3) != b'\xff\xd8\xff':
         issues.append('no JPEG')
+        return
     width, height = report['width'], report['height']
     real = probe(out)['streams'][0]
     if (real['width'], real['height']) != (width, height):
@@ -229,9 +277,15 @@ def main():
         arguments = {'video': ['--box', BOXES[options['--box']]], 'image': ['--long-edge', '2048'], 'audio': []}[kind]
         before = open(source, 'rb').read()
         start = time.time()
-        result = run(worker, *memory, '--one', kind, *arguments, '--', source, out)
+        trace = os.path.join(work, 'trace') if row['id'] in SCRIPTS and shutil.which('strace') else None
+        watch = ['strace', '-f', '-o', trace, '-e', 'trace=network,openat,open,execve'] if trace else []
+        result = run(*watch, worker, *memory, '--one', kind, *arguments, '--', source, out)
         took = time.time() - start
         issues = []
+        if trace:
+            text = open(trace, errors='replace').read()
+            asked = asked_for(text.replace(source, 'SOURCE').replace(worker, 'taskcenter-export'))
+            issues += [f'asked for {asked}'] if asked else []
         try:
             report = json.loads(result.stdout)
         except ValueError:
@@ -241,14 +295,18 @@ def main():
         verdict = report.get('code', report.get('rung'))
         if row['verdict'].startswith('reject'):
             want = REJECT[row['verdict'].split(':')[1]]
+            if row['id'] in CODES:
+                want = {CODES[row['id']]}
             if report.get('code') not in want:
                 issues.append(f'{verdict}, want {want}')
+            check_sentence(report.get('message', ''), os.path.basename(source), issues)
         elif report['report'] != 'done':
             issues.append(f'{verdict}: {report.get("message")}')
         else:
             {'video': lambda: check_video(row, out, report, options['--box'], issues),
              'image': lambda: check_image(row, source, out, report, issues),
              'audio': lambda: check_audio(row, out, report, issues)}[kind]()
+            check_times(row, source, out, issues)
         if report['report'] != 'done' and os.path.exists(out):
             issues.append('left a file behind')
         bad += bool(issues)
@@ -258,4 +316,5 @@ def main():
     sys.exit(1 if bad or not count else 0)
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -1,6 +1,8 @@
 import ExportProtocol
 import Foundation
+import Platform
 import TaskModel
+import TaskTestSupport
 import Testing
 
 /// A worker as the engine starts it: its end of the channel is descriptor 0.
@@ -8,29 +10,13 @@ private final class RunningWorker {
   let channel: ExportChannel
   let process: pid_t
 
-  init(_ arguments: String...) throws {
+  /// - Parameter folder: where it may write.
+  init(_ folder: Folder, _ arguments: String...) throws {
     let (ours, theirs) = try ExportChannel.pair()
     channel = ours
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawn_file_actions_adddup2(&actions, theirs, 0)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    let path = try #require(try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-    let worker = (path as NSString).deletingLastPathComponent + "/taskcenter-export"
-    let words: [UnsafeMutablePointer<CChar>?] = ([worker] + arguments).map { strdup($0) } + [nil]
-    defer { words.forEach { free($0) } }
-    var process: pid_t = 0
-    let result = posix_spawn(&process, Self.path(worker), &actions, nil, words, environ)
-    close(theirs)
-    try #require(result == 0)
-    self.process = process
-  }
-
-  /// The tests may run in a tool of the toolchain; the worker then lies beside the test bundle.
-  private static func path(_ beside: String) -> String {
-    if FileManager.default.isExecutableFile(atPath: beside) { return beside }
-    let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? ""
-    return (bundle as NSString).deletingLastPathComponent + "/taskcenter-export"
+    defer { close(theirs) }
+    let worker = try Programs.path("taskcenter-export")
+    process = try ChildProcess.spawn(worker, [worker, "--folder", folder.path] + arguments, descriptorZero: theirs)
   }
 
   /// Sends an order with its file and waits for the final report.
@@ -67,7 +53,7 @@ struct WorkerTests {
 
   @Test("One worker serves many orders, also after one that failed, and ends with its engine")
   func manyOrders() throws {
-    let worker = try RunningWorker("--memory-limit", "2147483648")
+    let worker = try RunningWorker(folder, "--memory-limit", "2147483648")
     let text = try folder.write("text.jpg", Data("hello".utf8))
     let failed = try worker.run(order(1, .image(ImageJob(longEdge: 100)), name: "text.jpg"), input: text)
     guard case .failed(1, let failure) = failed.final else {
@@ -89,24 +75,19 @@ struct WorkerTests {
       return
     }
     #expect(!video.progress.isEmpty && video.progress == video.progress.sorted())
-    let zip = try worker.run(order(4, .archive([ArchiveEntry(path: text, name: "text.jpg")])), input: nil)
-    guard case .done(4, _) = zip.final else {
-      Issue.record("\(String(describing: zip.final))")
-      return
-    }
     let facts = try worker.run(order(5, .probe), input: Corpus.file("v02"))
     #expect(
       facts.final
         == .probed(
           id: 5, MediaFacts(kind: .video, mime: "video/quicktime", width: 720, height: 1280, durationMs: 1000)))
-    #expect(folder.names == ["2.part", "3.part", "4.part", "text.jpg"])
+    #expect(folder.names == ["2.part", "3.part", "text.jpg"])
     worker.channel.shutDown()
     #expect(worker.wait() == 0)
   }
 
   @Test("A file that asks for too much memory is refused, and the worker lives on")
   func memory() throws {
-    let worker = try RunningWorker("--memory-limit", "1073741824")
+    let worker = try RunningWorker(folder, "--memory-limit", "1073741824")
     let source = try Corpus.file("b11")
     let report = try worker.run(
       order(1, .video(VideoJob(.box(VideoBox(longSide: 960, shortSide: 540, remux: .never))))), input: source)
@@ -120,9 +101,56 @@ struct WorkerTests {
     #expect(worker.wait() == 0)
   }
 
+  @Test("A worker of media takes no archive, and one of archives nothing else")
+  func kinds() throws {
+    let text = try folder.write("text.log", Data("hello".utf8))
+    let archive = order(1, .archive([ArchiveEntry(path: text, name: "text.log")]))
+    let media = try RunningWorker(folder)
+    #expect(try media.run(archive, input: nil).final?.isDone == false)
+    let archives = try RunningWorker(folder, "--archives")
+    #expect(try archives.run(archive, input: nil).final?.isDone == true)
+    #expect(try archives.run(order(2, .audio), input: text).final?.isDone == false)
+    #expect(folder.names == ["1.part", "text.log"])
+    for worker in [media, archives] {
+      worker.channel.shutDown()
+      #expect(worker.wait() == 0)
+    }
+  }
+
+  @Test("An output that is not directly in the folder of exports is refused")
+  func outside() throws {
+    let worker = try RunningWorker(folder)
+    try FileManager.default.createDirectory(atPath: folder.file("sub"), withIntermediateDirectories: true)
+    let picture = try Corpus.file("b03")
+    for output in [NSTemporaryDirectory() + "x", folder.file("sub/x"), folder.file("../x"), folder.path + "x", "x"] {
+      let order = ExportOrder(id: 1, job: .image(ImageJob(longEdge: 100)), name: "p", output: output)
+      #expect(try worker.run(order, input: picture).final?.isDone == false, "\(output)")
+    }
+    #expect(folder.names == ["sub"])
+    worker.channel.shutDown()
+    #expect(worker.wait() == 0)
+  }
+
+  @Test("A worker at work has its filter, no new privileges and few descriptors")
+  func confined() throws {
+    let worker = try RunningWorker(folder, "--debug")
+    _ = try worker.run(order(1, .probe), input: Corpus.file("b03"))
+    let tasks = "/proc/\(worker.process)/task"
+    let threads = try FileManager.default.contentsOfDirectory(atPath: tasks)
+    #expect(threads.count > 1)
+    for thread in threads {
+      let status = try String(contentsOfFile: "\(tasks)/\(thread)/status", encoding: .utf8)
+      #expect(status.contains("Seccomp:\t2") && status.contains("NoNewPrivs:\t1"))
+    }
+    let limits = try String(contentsOfFile: "/proc/\(worker.process)/limits", encoding: .utf8)
+    #expect(limits.split(separator: "\n").contains { $0.hasPrefix("Max open files") && $0.contains(" 64 ") })
+    worker.channel.shutDown()
+    #expect(worker.wait() == 0)
+  }
+
   @Test("A worker whose engine dies in the middle of an order ends at once")
   func hangUp() throws {
-    let worker = try RunningWorker()
+    let worker = try RunningWorker(folder)
     let source = folder.file("long.mp4")
     try ffmpeg(
       "-f", "lavfi", "-i", "testsrc2=s=1280x720:r=30:d=60", "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt",
@@ -141,7 +169,7 @@ struct WorkerTests {
 
   @Test("A killed worker is the end of the stream, and no hang")
   func killed() throws {
-    let worker = try RunningWorker()
+    let worker = try RunningWorker(folder)
     kill(worker.process, SIGKILL)
     #expect(worker.wait() == -SIGKILL)
     #expect(try worker.channel.receiveReport() == nil)
@@ -149,12 +177,16 @@ struct WorkerTests {
 
   @Test("A line that is no order ends the worker with a word on stderr, not with a crash")
   func nonsense() throws {
-    let worker = try RunningWorker()
+    let worker = try RunningWorker(folder)
     let order = ExportOrder(id: 1, job: .image(ImageJob(longEdge: 0)), name: "x", output: "/x")
     try worker.channel.send(order, input: 2)
     #expect(try worker.channel.receiveReport() == nil)
     #expect(worker.wait() == 70)
   }
+}
+
+extension ExportReport {
+  fileprivate var isDone: Bool { if case .done = self { true } else { false } }
 }
 
 private enum MediaFileSize {

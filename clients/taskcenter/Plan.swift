@@ -1,5 +1,6 @@
 import JSON
 import JSONRPC
+import MediaTypes
 import SourceFiles
 import TaskModel
 import TaskProtocol

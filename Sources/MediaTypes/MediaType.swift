@@ -15,6 +15,21 @@ public struct MediaType: Sendable, Hashable {
     self.canMove = canMove
   }
 
+  /// Whether its bytes are as dense as they can be, so that nobody should try to deflate them.
+  public var isCompressed: Bool {
+    switch family {
+    case .image: mime != "image/tiff"
+    case .video: mime != "video/x-msvideo"
+    case .audio: mime != "audio/wav"
+    case .other: MediaType.compressed.contains(mime)
+    }
+  }
+
+  private static let compressed: Set<String> = [
+    "application/zip", "application/gzip", "application/zstd", "application/x-xz", "application/x-bzip2",
+    "application/x-7z-compressed", "application/vnd.rar",
+  ]
+
   public static let unknown = MediaType("application/octet-stream", .other)
 
   /// How many bytes `of` wants to see.
@@ -56,6 +71,11 @@ public struct MediaType: Sendable, Hashable {
     Signature(MediaType("audio/mpeg", .audio), (0, "ID3")),
     Signature(MediaType("application/zip", .other), (0, "PK\u{3}\u{4}")),
     Signature(MediaType("application/gzip", .other), (0, "\u{1F}\u{8B}")),
+    Signature(MediaType("application/zstd", .other), (0, "\u{28}\u{B5}\u{2F}\u{FD}")),
+    Signature(MediaType("application/x-xz", .other), (0, "\u{FD}7zXZ\u{0}")),
+    Signature(MediaType("application/x-bzip2", .other), (0, "BZh"), (4, "1AY&SY")),
+    Signature(MediaType("application/x-7z-compressed", .other), (0, "7z\u{BC}\u{AF}\u{27}\u{1C}")),
+    Signature(MediaType("application/vnd.rar", .other), (0, "Rar!\u{1A}\u{7}")),
     Signature(MediaType("application/pdf", .other), (0, "%PDF-")),
   ]
 
@@ -106,11 +126,13 @@ public struct MediaType: Sendable, Hashable {
     return nil
   }
 
-  /// MPEG audio or ADTS by the frame's sync word (ISO/IEC 11172-3, 13818-7).
+  /// MPEG audio or ADTS by the frame's sync word (ISO/IEC 11172-3, 13818-7). Layer I is left out: nobody has it, and its
+  /// sync word is the byte order mark of UTF-16.
   private static func mpegAudio(_ head: [UInt8]) -> MediaType? {
     guard head.count >= 4, head[0] == 0xFF, head[1] & 0xE0 == 0xE0 else { return nil }
     if head[1] & 0xF6 == 0xF0 { return MediaType("audio/aac", .audio) }
-    let isLayer = head[1] & 0x06 != 0 && head[1] & 0x18 != 0x08
+    let layer = head[1] & 0x06
+    let isLayer = (layer == 0x02 || layer == 0x04) && head[1] & 0x18 != 0x08
     let isRate = head[2] & 0xF0 != 0xF0 && head[2] & 0x0C != 0x0C
     return isLayer && isRate ? MediaType("audio/mpeg", .audio) : nil
   }
