@@ -61,6 +61,12 @@ public final class ExportChannel: Sendable {
     }
   }
 
+  /// Whether the other end has gone.
+  public var hasHungUp: Bool {
+    var poll = pollfd(fd: descriptor, events: 0, revents: 0)
+    return Glibc.poll(&poll, 1, 0) > 0
+  }
+
   // MARK: What the engine does
 
   /// - Parameter input: sent along where the job takes one; stays the caller's.

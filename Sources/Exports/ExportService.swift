@@ -169,6 +169,7 @@ public final class ExportService: Exporter {
   }
 
   public func sweep(keeping files: [ExportedFile]) {
+    Orphans.wait(in: folder)
     let names = Set(files.map(\.file))
     for name in (try? Folder.entries(of: folder)) ?? [] where !names.contains(name) { unlink(path(name)) }
     for file in files { index.add(file) }

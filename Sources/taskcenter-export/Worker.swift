@@ -19,7 +19,9 @@ enum Worker {
       _exit(0)
     }
     do throws(ExportChannelError) {
-      while let (order, input) = try channel.receiveOrder() {
+      // An order may outlive its engine in the socket. Where the engine is still there now, its successor will wait for
+      // this worker's lock before it sweeps.
+      while let (order, input) = try channel.receiveOrder(), !channel.hasHungUp {
         let report = run(order, input, allowed) { fraction in
           try? channel.send(.progress(id: order.id, fraction: fraction))
         }
@@ -53,6 +55,13 @@ enum Worker {
     close(null)
     dup2(2, 1)
     return channel
+  }
+
+  /// Tells the next engine, should this one die, that a worker may still be writing in `folder`. Ends with the process.
+  /// - Returns: whether that worked.
+  static func announce(in folder: String) -> Bool {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    return descriptor >= 0 && flock(descriptor, LOCK_SH | LOCK_NB) == 0
   }
 
   static func complain(_ message: String) {

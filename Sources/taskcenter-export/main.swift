@@ -35,6 +35,11 @@ case .worker:
     Worker.complain("taskcenter-export: descriptor 0 is not open")
     exit(64)
   }
+  guard Worker.announce(in: arguments.folder) else {
+    // Somebody is just sweeping it: this worker's engine is not its owner any more.
+    Worker.complain("taskcenter-export: \(arguments.folder) can't be locked: \(String(cString: strerror(errno)))")
+    exit(75)
+  }
   do throws(SandboxError) {
     let lacking = try Confinement(folder: arguments.folder, readsAnything: arguments.servesArchives).enter()
     if arguments.tellsLacks {
