@@ -12,8 +12,10 @@ import tempfile
 from pathlib import Path
 
 import image_part
+import kills_part
 import ladder_part
 import machine
+import many_part
 import rpc_part
 import s3_part
 import upload_part
@@ -35,6 +37,10 @@ PARTS = {
               lambda options, work: image_part.measure(options.programs, work)),
     "upload": ("Upload of one large file", "curl -T, openssl", upload_part, lambda options: options.size,
                lambda options, work: upload_part.measure(options.programs, work, options.size)),
+    "many": ("Uploads of many small files", "curl -Z --parallel-max 3", many_part, lambda options: 256 << 20,
+             lambda options, work: many_part.measure(options.programs, work)),
+    "kills": ("What goes up again after kill -9", "one part for each open connection", kills_part,
+              lambda options: options.size, lambda options, work: kills_part.measure(options.programs, work, options.size)),
     # Tables of its own: several programs stand side by side.
     "s3": (None, None, s3_part, lambda options: options.size,
            lambda options, work: s3_part.measure(options.programs, work, options.size,

@@ -22,7 +22,7 @@ class Worker:
     def __init__(self, program, folder):
         self.folder = folder
         ours, theirs = socket.socketpair()
-        self.process = subprocess.Popen([program], stdin=theirs, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen([program, "--folder", str(folder)], stdin=theirs, stderr=subprocess.DEVNULL)
         theirs.close()
         self.socket = ours
         self.lines = ours.makefile("rb")

@@ -1,0 +1,148 @@
+"""500 files of 200 KB as 56 feed posts of up to nine, by `put` to nginx, beside one `curl -Z --parallel-max 3` of the same.
+
+The credential service answers nobody until every file is exported: what is measured is the uploads alone, from its first
+answer to the last file that is up, by the engine's own history. The deliveries follow."""
+import http.server
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import upload_part
+from engine_client import EngineProcess
+
+FILES, POST = 500, 9
+ROUNDS = 3
+
+
+def make_photos(folder):
+    """Small clean JPEGs, which are passed on as they are."""
+    photos = folder / "photos"
+    photos.mkdir()
+    first = photos / "0.jpg"
+    subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=s=900x600,noise=alls=40", "-frames:v", "1",
+                    "-q:v", "3", first], check=True, stdin=subprocess.DEVNULL)
+    content = first.read_bytes()
+    # What follows the start of the picture tells one from another: a comment of three bytes.
+    for index in range(FILES):
+        comment = b"\xff\xfe\x00\x05" + index.to_bytes(3, "big")
+        (photos / f"{index}.jpg").write_bytes(content[:2] + comment + content[2:])
+    return sorted(photos.iterdir(), key=lambda path: int(path.stem)), len(content)
+
+
+class Service(http.server.ThreadingHTTPServer):
+    """Credentials that wait for the gate, and deliveries."""
+
+    def __init__(self, storage_url):
+        self.gate, self.opened = threading.Event(), None
+        self.storage_url = storage_url
+        super().__init__(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def open(self):
+        self.opened = time.time()
+        self.gate.set()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_POST(self):
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path.startswith("/uploads"):
+            self.server.gate.wait()
+            answer = {"uploads": [{"index": each["index"], "protocol": "put",
+                                   "url": f"{self.server.storage_url}/{request['taskId']}-{each['index']}"}
+                                  for each in request["resources"]]}
+        else:
+            answer = {"id": "post"}
+        body = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def engine_round(programs, folder, nginx, photos):
+    """- Returns seconds of the uploads, seconds until all are sent, and CPU seconds of the engine between."""
+    service = Service(nginx.url)
+    store = folder / "store"
+    try:
+        with EngineProcess([programs / "taskcenterd", "--store", store,
+                            "--config", upload_part.write_config(folder, service.server_port)]) as engine:
+            ids = []
+            for index in range(0, FILES, POST):
+                resources = [{"source": {"path": str(photo)}} for photo in photos[index:index + POST]]
+                ids.append(engine.call("task/submit", {"kind": "feedPost", "lane": f"lane-{index}",
+                                                       "resources": resources})["task"]["id"])
+            while True:
+                tasks = engine.call("task/list", {"limit": 1000, "fields": ["resources"]})["tasks"]
+                if all("export" in resource for task in tasks for resource in task["resources"]):
+                    break
+                time.sleep(0.1)
+            cpu = cpu_seconds(engine.process.pid)
+            service.open()
+            for task_id in ids:
+                state = engine.call("task/wait", {"id": task_id, "timeoutMs": 120_000}, 130)["task"]["state"]
+                if state != "sent":
+                    raise RuntimeError(f"a task is {state}")
+            sent = time.time() - service.opened
+            cpu = cpu_seconds(engine.process.pid) - cpu
+            last = max(entry["at"] for task_id in ids
+                       for entry in engine.call("task/history", {"id": task_id})["entries"] if entry["to"] == "uploaded")
+            return last / 1000 - service.opened, sent, cpu
+    finally:
+        service.shutdown()
+        service.server_close()
+        shutil.rmtree(store, ignore_errors=True)
+
+
+def cpu_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def curl_round(nginx, photos):
+    words = []
+    for photo in photos:
+        words += ["-T", str(photo), "-o", "/dev/null", f"{nginx.url}/curl-{photo.name}"]
+    begin = time.perf_counter()
+    process = subprocess.Popen(["curl", "-fsS", "--noproxy", "*", "-Z", "--parallel-max", "3", *words])
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError("curl failed")
+    return time.perf_counter() - begin, usage.ru_utime + usage.ru_stime
+
+
+def missing():
+    return upload_part.missing()
+
+
+def measure(programs, work):
+    photos, size = make_photos(work)
+    nginx = upload_part.Nginx(work / "nginx")
+    ours, theirs = [], []
+    try:
+        for _ in range(ROUNDS):
+            ours.append(engine_round(programs, work, nginx, photos))
+            theirs.append(curl_round(nginx, photos))
+            for path in (work / "nginx" / "store").iterdir():
+                path.unlink()
+    finally:
+        nginx.stop()
+
+    def median(runs, place):
+        return statistics.median(run[place] for run in runs)
+
+    return [(f"{FILES} files of {size // 1000} kB, uploads", median(ours, 0), median(theirs, 0), "s"),
+            ("same, until 56 posts are sent", median(ours, 1), None, "s"),
+            ("same, CPU of the client", median(ours, 2), median(theirs, 1), "s")]
