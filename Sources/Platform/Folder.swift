@@ -6,19 +6,37 @@ public enum Folder {
   /// - Parameter mode: of new folders, before the umask.
   /// - Throws: `SystemError`.
   public static func makeDurably(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
-    var status = stat()
-    if stat(path, &status) == 0 {
-      guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError("mkdir", number: ENOTDIR) }
-      return
-    }
+    if try exists(path) { return }
     let parent = parent(of: path)
     if parent != path { try makeDurably(parent, mode: mode) }
+    if try make(path, mode: mode) { try sync(parent) }
+  }
+
+  /// Several folders in one that is there, for one wait for the disk.
+  /// - Throws: `SystemError`.
+  public static func makeDurably(_ names: [String], in folder: String, mode: UInt32) throws(SystemError) {
+    var isNew = false
+    for name in names where try !exists("\(folder)/\(name)") {
+      if try make("\(folder)/\(name)", mode: mode) { isNew = true }
+    }
+    if isNew { try sync(folder) }
+  }
+
+  private static func exists(_ path: String) throws(SystemError) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return false }
+    guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError("mkdir", number: ENOTDIR) }
+    return true
+  }
+
+  /// - Returns: false where it is there already.
+  private static func make(_ path: String, mode: UInt32) throws(SystemError) -> Bool {
     do {
       _ = try systemCall("mkdir") { mkdir(path, mode) }
+      return true
     } catch  where error.number == EEXIST {
-      return
+      return false
     }
-    try sync(parent)
   }
 
   /// Returns when the folder's entries are on the disk.

@@ -1,7 +1,8 @@
 import SQLite
 import TaskSchema
 
-/// Brings a store to this program's version, one migration per transaction, in order.
+/// Brings a store to this program's version, one migration per transaction, in order. A new store is made in one: nobody
+/// has seen the versions between, and each transaction waits for the disk.
 enum Migrator {
   static var supportedVersion: Int { TaskSchema.migrations.count }
 
@@ -11,9 +12,16 @@ enum Migrator {
     guard found <= supportedVersion else {
       throw StoreError.newerVersion(found: found, supported: supportedVersion)
     }
-    for (index, script) in TaskSchema.migrations.enumerated().dropFirst(found) {
-      // The version lies in the database header and is rolled back with everything else.
-      try connection.execute(script: "BEGIN IMMEDIATE;\n\(script)\nPRAGMA user_version = \(index + 1);\nCOMMIT;")
+    if found == 0 {
+      return try run(TaskSchema.migrations.joined(separator: "\n"), version: supportedVersion, connection)
     }
+    for (index, script) in TaskSchema.migrations.enumerated().dropFirst(found) {
+      try run(script, version: index + 1, connection)
+    }
+  }
+
+  /// The version lies in the database header and is rolled back with everything else.
+  private static func run(_ script: String, version: Int, _ connection: Connection) throws {
+    try connection.execute(script: "BEGIN IMMEDIATE;\n\(script)\nPRAGMA user_version = \(version);\nCOMMIT;")
   }
 }

@@ -36,6 +36,7 @@ public actor TaskStore {
   public init(
     path: String, clock: @escaping @Sendable () -> Int64, observer: @escaping @Sendable ([Change]) -> Void
   ) throws {
+    try StoreFile.createIfMissing(path)
     let connection = try Connection(path: path)
     connection.setBusyTimeout(milliseconds: 60_000)
     try connection.execute(script: "PRAGMA foreign_keys = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")

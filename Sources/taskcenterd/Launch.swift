@@ -100,8 +100,7 @@ struct Launch {
     let folder = Launch.absolute(options.store ?? Places(environment).store)
     return try orRefuse(73, "the store \(folder) can't be made") {
       try Folder.makeDurably(folder, mode: 0o700)
-      try Folder.makeDurably(folder + "/exports", mode: 0o700)
-      try Folder.makeDurably(folder + "/sources", mode: 0o700)
+      try Folder.makeDurably(["exports", "sources"], in: folder, mode: 0o700)
       return folder
     }
   }

@@ -115,7 +115,7 @@ def curl_round(nginx, photos):
     for photo in photos:
         words += ["-T", str(photo), "-o", "/dev/null", f"{nginx.url}/curl-{photo.name}"]
     begin = time.perf_counter()
-    process = subprocess.Popen(["curl", "-fsS", "--noproxy", "*", "-Z", "--parallel-max", "3", *words])
+    process = subprocess.Popen(["curl", "-fsS", "--noproxy", "*", "-s", "-Z", "--parallel-max", "3", *words])
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
