@@ -11,7 +11,7 @@ RELEASE := -c release --static-swift-stdlib -j $(JOBS)
 PACKAGES := libsqlite3-dev libcurl4-openssl-dev libssl-dev libavformat-dev libavcodec-dev libavfilter-dev libavutil-dev \
   libswscale-dev libswresample-dev libvips-dev libarchive-dev pkg-config \
   ffmpeg libvips-tools libimage-exiftool-perl libheif-examples nginx-light curl openssl unzip python3 python3-venv procps \
-  strace
+  strace faketime
 
 .PHONY: help setup packages venv check-swift build demo test test-python test-swift test-end-to-end test-media \
   test-media-all test-fuzz test-all fuzz bench install uninstall clean format lint

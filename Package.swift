@@ -23,7 +23,7 @@ let package = Package(
       path: "clients/taskcenter", swiftSettings: strict),
     .executableTarget(
       name: "taskcenter-export",
-      dependencies: ["ExportProtocol", "JSON", "LogArchive", "MediaExport", "Sandbox", "TaskModel"],
+      dependencies: ["ExportProtocol", "JSON", "LogArchive", "MediaExport", "Platform", "Sandbox", "TaskModel"],
       swiftSettings: strict),
     .executableTarget(
       name: "taskcenterd",

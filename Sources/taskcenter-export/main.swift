@@ -3,12 +3,13 @@
 import ExportProtocol
 import Glibc
 import MediaExport
+import Platform
 import Sandbox
 import TaskModel
 
 let arguments: Arguments
 do throws(Arguments.Problem) {
-  arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
+  arguments = try Arguments(SystemProcess.arguments)
 } catch {
   Worker.complain("taskcenter-export: \(error.message)\n\(Arguments.usage)")
   exit(64)

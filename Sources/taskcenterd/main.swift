@@ -9,7 +9,7 @@ signal(SIGPIPE, SIG_IGN)
 
 let options: Options
 do {
-  options = try Options(Array(CommandLine.arguments.dropFirst()))
+  options = try Options(SystemProcess.arguments)
 } catch {
   complain("taskcenterd: \(error.message)\n\n\(Options.usage)")
   exit(64)

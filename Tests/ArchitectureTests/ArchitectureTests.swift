@@ -26,7 +26,9 @@ private enum Sources {
       "Delivery", "Exports", "Fetches", "HTTP", "JSON", "Platform", "SQLite", "TaskConfig", "TaskEngine", "TaskModel",
       "TaskService", "TaskStorage", "Uploads",
     ],
-    "taskcenter-export": ["ExportProtocol", "JSON", "LogArchive", "MediaExport", "Sandbox", "TaskModel"],
+    "taskcenter-export": [
+      "ExportProtocol", "JSON", "LogArchive", "MediaExport", "Platform", "Sandbox", "TaskModel",
+    ],
     "taskcenter": ["JSON", "JSONRPC", "MediaTypes", "Platform", "SourceFiles", "TaskModel", "TaskProtocol"],
     "TaskService": [
       "JSON", "JSONRPC", "Platform", "SQLite", "TaskEngine", "TaskModel", "TaskProtocol", "TaskStorage",

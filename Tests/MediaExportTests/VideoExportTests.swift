@@ -47,7 +47,7 @@ struct VideoExportTests {
     #expect(try MediaInfo(output).stream("video")["side_data_list"] == nil)
   }
 
-  @Test("HDR becomes SDR, tone mapped and tagged BT.709", arguments: ["v07", "v08", "v47"])
+  @Test("B034: HDR becomes SDR, tone mapped and tagged BT.709", arguments: ["v07", "v08", "v47"])
   func hdr(id: String) throws {
     _ = try Export.video(Corpus.file(id), Self.feed, to: output)
     let video = try MediaInfo(output).stream("video")
