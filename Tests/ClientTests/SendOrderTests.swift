@@ -1,5 +1,6 @@
 import JSON
 import JSONRPC
+import MediaTypes
 import TaskModel
 import TaskProtocol
 import Testing
@@ -42,6 +43,21 @@ struct SendOrderTests {
     let resources = try order(["feed", "song.m4a", "--cover", "front.png"]).submission.resources
     #expect(resources.map(\.role) == [.audio, .cover])
     #expect(resources.map(\.source) == [.path("/here/song.m4a"), .path("/here/front.png")])
+  }
+
+  @Test("posters are of videos, thumbnails of what can be seen, and where there is neither it says so")
+  func derived() throws {
+    func derived(_ words: [String]) throws -> [[ResourceRole]] {
+      let arguments = try Arguments(words, options: [], flags: ["--poster", "--thumbnail"])
+      let types = ["a.mp4": MediaType("video/mp4", .video), "a.jpg": MediaType("image/jpeg", .image)]
+      let order = try SendOrder(arguments, absolute: { $0 }, type: { types[$0] })
+      return order.submission.resources.map(\.derive)
+    }
+    #expect(
+      try derived(["message", "a.mp4", "a.jpg", "--poster", "--thumbnail"]) == [[.poster, .thumbnail], [.thumbnail]])
+    #expect(try derived(["message", "a.jpg"]) == [[]])
+    #expect(throws: Arguments.Problem.self) { try derived(["message", "a.jpg", "--poster"]) }
+    #expect(throws: Arguments.Problem.self) { try derived(["log", "a.jpg", "--thumbnail"]) }
   }
 
   @Test("options become fields of the submission")

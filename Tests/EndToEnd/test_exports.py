@@ -55,6 +55,17 @@ class Derived(Line):
         for index in (0, 1):
             self.assertGreaterEqual(len(delivery["resources"][index]["blurhash"]), 6)
 
+    def test_what_is_derived_from_a_private_copy_shares_it_and_nothing_of_it_stays(self):
+        engine = self.start_engine(self.config())
+        clip = make_clip(self.folder / "clip.mp4", 1)
+        resources = [{"source": {"path": str(clip), "keep": True}, **self.derive("poster", "thumbnail")}]
+        task = engine.call("task/submit", {"kind": "chatVideo", "resources": resources})["task"]
+        clip.unlink()
+        task = self.finish(engine, task["id"])
+        self.assertEqual([each["role"] for each in task["resources"]], ["video", "poster", "thumbnail"])
+        self.assertEqual(list((self.store / "sources").iterdir()), [])
+        self.assertEqual(list((self.store / "exports").iterdir()), [])
+
     def test_what_cannot_be_derived_is_refused_with_its_place(self):
         engine = self.start_engine(self.config())
         photo = {"source": {"path": str(self.photos(1)[0])}}

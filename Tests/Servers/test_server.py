@@ -15,6 +15,7 @@ Without a rule: PUT stores nothing and answers 201 with the body's MD5 as ETag, 
 import hashlib
 import http.server
 import json
+import socket
 import sys
 import threading
 import urllib.parse
@@ -28,6 +29,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+    def linger(self):
+        """Closes as RFC 9112 section 9.6 wants it: a reset, which unread bytes would cause, can overtake the answer."""
+        self.wfile.flush()
+        self.connection.shutdown(socket.SHUT_WR)
+        while self.rfile.read1(1 << 16):
+            pass
 
     def read_body(self):
         left, digest, head = int(self.headers.get("Content-Length") or 0), hashlib.md5(), b""
@@ -80,7 +88,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             arrived.append(line)
             changed.notify_all()
         if rule and rule.get("early"):
-            return self.answer(rule["status"], rule.get("headers"), rule.get("body", "").encode(), close=True)
+            self.answer(rule["status"], rule.get("headers"), rule.get("body", "").encode(), close=True)
+            return self.linger()
         size, md5, body = self.read_body()
         with changed:
             log.append({"method": self.command, "path": self.path, "size": size, "md5": md5,

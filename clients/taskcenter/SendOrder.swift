@@ -1,3 +1,5 @@
+import MediaTypes
+import SourceFiles
 import TaskModel
 
 /// What `taskcenter send` or `plan` was told: the submission, and the words the person used for its files; pure but for the current
@@ -15,10 +17,12 @@ struct SendOrder {
   /// - Parameters:
   ///   - verb: what is to be done, for messages.
   ///   - absolute: from a name to a whole path.
+  ///   - type: what lies at a path; nil where that can't be known.
   /// - Throws: `Arguments.Problem`; what `absolute` throws.
   init(
     _ arguments: Arguments, verb: String = Send.name,
-    absolute: (String) throws -> String = { try Paths.absolute($0) }
+    absolute: (String) throws -> String = { try Paths.absolute($0) },
+    type: (String) -> MediaType? = { path in (try? SourceFile.open(path)).flatMap { try? $0.type() } }
   ) throws {
     let words = SendOrder.kinds.map(\.word)
     guard let word = arguments.rest.first else {
@@ -44,7 +48,8 @@ struct SendOrder {
       throw Arguments.Problem(message: "\(empty) must not be empty")
     }
     names = files + [cover].compactMap { $0 }
-    paths = try names.map(absolute)
+    let paths = try names.map(absolute)
+    self.paths = paths
     var resources: [ResourceDraft]
     if kind == .log {
       resources = [ResourceDraft(source: .paths(paths))]
@@ -55,7 +60,12 @@ struct SendOrder {
       }
     }
     for role in [ResourceRole.poster, .thumbnail] where arguments.has("--\(role.rawValue)") {
-      for index in resources.indices where resources[index].role != .audio { resources[index].derive.append(role) }
+      let fitting = resources.indices.filter { Self.canDerive(role, from: type(paths[$0]), kind) }
+      guard !fitting.isEmpty, kind != .log else {
+        let wanted = role == .poster ? "video" : "picture or video"
+        throw Arguments.Problem(message: "--\(role.rawValue): there is no \(wanted) among the files")
+      }
+      for index in fitting { resources[index].derive.append(role) }
     }
     var submission = Submission(kind: kind, resources: resources, account: arguments.value("--account") ?? "default")
     submission.key = arguments.value("--key")
@@ -63,6 +73,13 @@ struct SendOrder {
     submission.destination = arguments.value("--destination")
     if let text = arguments.value("--text") { submission.payload = ["text": .string(text)] }
     self.submission = submission
+  }
+
+  /// Of a file that can't be read nothing is known; the engine then says what is wrong with it.
+  private static func canDerive(_ role: ResourceRole, from type: MediaType?, _ kind: TaskKind) -> Bool {
+    guard let type else { return true }
+    let isVideo = type.family == .video || (kind == .chatVideo && type.canMove)
+    return isVideo || (role == .thumbnail && type.family == .image)
   }
 
   /// The file or option that a JSON pointer into the request means; empty for what the person did not say.
