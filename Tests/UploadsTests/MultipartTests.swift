@@ -8,8 +8,9 @@ import Testing
 
 @testable import Uploads
 
-/// Against SeaweedFS, with keys as a config gives them.
-@Suite("Multipart, signed here, on a real server")
+/// Against SeaweedFS, with keys as a config gives them. One after the other: each holds a thread of the pool while it looks
+/// at the server, and there may be two of them only.
+@Suite("Multipart, signed here, on a real server", .serialized)
 struct MultipartTests {
   let weed: WeedServer
   /// Of this test alone.

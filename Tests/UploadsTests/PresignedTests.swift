@@ -8,7 +8,7 @@ import Testing
 @testable import Uploads
 
 /// Against a server that plays S3 by rules, for what a real one does not do on demand.
-@Suite("Multipart by presigned URLs")
+@Suite("Multipart by presigned URLs", .serialized)
 struct PresignedTests {
   let server: TestServer
   init() throws { server = try TestServer() }
@@ -248,7 +248,7 @@ struct PresignedTests {
   }
 }
 
-@Suite("Uploads by form")
+@Suite("Uploads by form", .serialized)
 struct FormTests {
   let server: TestServer
   init() throws { server = try TestServer() }
