@@ -77,7 +77,8 @@ def encode_at_size(source, rung, output, size):
 
 def ssim(film, source):
     """Of the luma, frame by frame in their order."""
-    pairing = f"setpts=N/{RATE}/TB"
+    # In one time base: N / RATE / TB is rounded down, now and then to the frame before, and differently for each film.
+    pairing = f"settb=1/{RATE},setpts=N"
     graph = (f"[0:v]scale={SIZE[0]}:{SIZE[1]}:flags=bicubic,format=yuv420p,{pairing}[a];[1:v]format=yuv420p,{pairing}[b];"
              "[a][b]ssim")
     done = subprocess.run(["ffmpeg", "-v", "info", "-nostdin", "-i", film, "-i", source, "-lavfi", graph, "-f", "null", "-"],
