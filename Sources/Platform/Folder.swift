@@ -6,37 +6,26 @@ public enum Folder {
   /// - Parameter mode: of new folders, before the umask.
   /// - Throws: `SystemError`.
   public static func makeDurably(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
-    if try exists(path) { return }
-    let parent = parent(of: path)
-    if parent != path { try makeDurably(parent, mode: mode) }
-    if try make(path, mode: mode) { try sync(parent) }
+    for changed in try make(path, mode: mode) { try sync(changed) }
   }
 
-  /// Several folders in one that is there, for one wait for the disk.
+  /// The same without a wait for the disk.
+  /// - Returns: the folders that got a new entry, to be synced before anything in it is promised; the uppermost first.
   /// - Throws: `SystemError`.
-  public static func makeDurably(_ names: [String], in folder: String, mode: UInt32) throws(SystemError) {
-    var isNew = false
-    for name in names where try !exists("\(folder)/\(name)") {
-      if try make("\(folder)/\(name)", mode: mode) { isNew = true }
-    }
-    if isNew { try sync(folder) }
-  }
-
-  private static func exists(_ path: String) throws(SystemError) -> Bool {
+  public static func make(_ path: String, mode: UInt32 = 0o755) throws(SystemError) -> [String] {
     var status = stat()
-    guard stat(path, &status) == 0 else { return false }
-    guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError("mkdir", number: ENOTDIR) }
-    return true
-  }
-
-  /// - Returns: false where it is there already.
-  private static func make(_ path: String, mode: UInt32) throws(SystemError) -> Bool {
+    if stat(path, &status) == 0 {
+      guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError("mkdir", number: ENOTDIR) }
+      return []
+    }
+    let parent = parent(of: path)
+    let above = parent == path ? [] : try make(parent, mode: mode)
     do {
       _ = try systemCall("mkdir") { mkdir(path, mode) }
-      return true
     } catch  where error.number == EEXIST {
-      return false
+      return above
     }
+    return above + [parent]
   }
 
   /// Returns when the folder's entries are on the disk.

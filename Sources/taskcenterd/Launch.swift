@@ -32,7 +32,7 @@ struct Launch {
   /// - Throws: `Refusal`.
   func start(ending: Ending) throws -> any DispatchSourceSignal {
     let config = try loadConfig()
-    let folder = try makeStoreFolder()
+    let (folder, unsynced) = try makeStoreFolder()
     guard let lock = try orRefuse(73, "the store \(folder) can't be locked", { try EngineLock.take(folder: folder) })
     else {
       throw Refusal(
@@ -42,6 +42,8 @@ struct Launch {
     let frontEnds = FrontEndRegistry(clock: SystemClock())
     let parts = makeParts(config, folder, frontEnds)
     let (engine, notice) = try makeEngine(parts.engine, folder)
+    // Before anything is promised; behind the database, whose own sync has taken most of it to the disk.
+    try orRefuse(73, "the store \(folder) can't be kept") { for folder in unsynced { try Folder.sync(folder) } }
     parts.services.uploader.borrow(from: engine.slotLender)
     if let notice {
       engine.status.add(notice: notice)
@@ -96,12 +98,11 @@ struct Launch {
     }
   }
 
-  private func makeStoreFolder() throws -> String {
+  private func makeStoreFolder() throws -> (folder: String, unsynced: [String]) {
     let folder = Launch.absolute(options.store ?? Places(environment).store)
     return try orRefuse(73, "the store \(folder) can't be made") {
-      try Folder.makeDurably(folder, mode: 0o700)
-      try Folder.makeDurably(["exports", "sources"], in: folder, mode: 0o700)
-      return folder
+      let names = ["", "/exports", "/sources"]
+      return (folder, Array(Set(try names.flatMap { try Folder.make(folder + $0, mode: 0o700) })))
     }
   }
 
