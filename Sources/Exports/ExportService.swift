@@ -65,7 +65,7 @@ public final class ExportService: Exporter {
     _ job: ExportJob, _ name: String, _ source: SourceFile?, crashKey: String, key: String?,
     _ progress: @escaping @Sendable (Double) -> Void
   ) async throws -> ExportedFile {
-    let file = ExportService.randomName()
+    let file = RandomName.make()
     let part = path(file + ExportService.unfinished)
     let order = order(job, name, output: part)
     do {
@@ -179,7 +179,7 @@ public final class ExportService: Exporter {
   private func shared(_ key: String) -> ExportedFile? {
     for other in index.find(key) where isIntact(other) {
       var file = other
-      file.file = ExportService.randomName()
+      file.file = RandomName.make()
       // Where the file system has no links it is made again.
       guard link(path(other.file), path(file.file)) == 0, (try? Folder.sync(folder)) != nil else { continue }
       index.add(file)
@@ -189,8 +189,4 @@ public final class ExportService: Exporter {
   }
 
   private func path(_ name: String) -> String { "\(folder)/\(name)" }
-
-  private static func randomName() -> String {
-    "\(String(UInt64.random(in: .min ... .max), radix: 36))\(String(UInt64.random(in: .min ... .max), radix: 36))"
-  }
 }

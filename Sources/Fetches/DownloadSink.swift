@@ -67,7 +67,7 @@ final class DownloadSink: HTTPSink {
   }
 
   private func attempt(_ body: () throws(SystemError) -> Void) throws(HTTPError) {
-    do { try body() } catch { throw refused(StoredName.failure(error)) }
+    do { try body() } catch { throw refused(KeepingFailure.of(error)) }
   }
 
   private func refused(_ failure: Failure) -> HTTPError {

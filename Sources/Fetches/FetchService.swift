@@ -42,7 +42,7 @@ public final class FetchService: SourceKeeper {
     let part = PartialFile(folder: folder, task: task.id, index: resource.index)
     do {
       try await download(url, into: part)
-      let file = StoredName.random()
+      let file = RandomName.make()
       let path = "\(folder)/\(file)"
       let (identity, type) = try await Blocking.run(on: Self.queue) { [folder] _ in
         try part.finish(as: path)
@@ -61,7 +61,7 @@ public final class FetchService: SourceKeeper {
       if failure.isPermanent { part.remove() }
       throw failure
     } catch let error as SystemError {
-      throw StoredName.failure(error)
+      throw KeepingFailure.of(error)
     }
   }
 
@@ -118,7 +118,7 @@ public final class FetchService: SourceKeeper {
   // MARK: Private copies
 
   public func copy(_ path: String) async throws -> SourceRefresh {
-    let file = StoredName.random()
+    let file = RandomName.make()
     let target = "\(folder)/\(file)"
     do {
       return try await Blocking.run(on: Self.queue) { [folder] flag in
@@ -137,7 +137,7 @@ public final class FetchService: SourceKeeper {
       }
     } catch {
       unlink(target)
-      if let error = error as? SystemError { throw StoredName.failure(error) }
+      if let error = error as? SystemError { throw KeepingFailure.of(error) }
       throw error
     }
   }
@@ -162,12 +162,9 @@ public final class FetchService: SourceKeeper {
   }
 }
 
-enum StoredName {
-  static func random() -> String {
-    "\(String(UInt64.random(in: .min ... .max), radix: 36))\(String(UInt64.random(in: .min ... .max), radix: 36))"
-  }
-
-  static func failure(_ error: SystemError) -> Failure {
+/// Why a source can't be kept.
+enum KeepingFailure {
+  static func of(_ error: SystemError) -> Failure {
     error.isDiskFull
       ? Failure(.diskFull, "there is no space left for the source", remedy: .needsUser)
       : Failure(.internalError, "the source can't be kept: \(error.reason)", remedy: .retry)

@@ -66,9 +66,12 @@ final class UploadReaper: Sendable {
       let delay = backoff.delayMs(afterFailedAttempts: failures, jitter: Double.random(in: Backoff.jitterRange))
       if (try? await clock.sleep(milliseconds: delay)) == nil { break }
     }
-    state.withLock { $0.isRunning = false }
     // A wish that came in between would otherwise wait for the next one.
-    if state.withLock({ $0.isWanted && !$0.isStopped }), !Swift.Task.isCancelled { wake() }
+    let isWanted = state.withLock { state in
+      state.isRunning = false
+      return state.isWanted && !state.isStopped
+    }
+    if isWanted, !Swift.Task.isCancelled { wake() }
   }
 
   private func takeWish() -> Bool {

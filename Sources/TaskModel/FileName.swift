@@ -20,14 +20,17 @@ public enum FileName {
   /// `name` with the extension of what an export made of it; unchanged where the export is of the source's own type.
   public static func of(_ name: String, from sourceMime: String, exportedAs mime: String) -> String {
     guard mime != sourceMime, let ending = endings[mime] else { return name }
-    let stem = name.lastIndex(of: ".").map { $0 == name.startIndex ? name[...] : name[..<$0] } ?? name[...]
-    return "\(stem).\(ending)"
+    return "\(stem(of: name)).\(ending)"
   }
 
   /// `clip.mov` and `poster` make `clip-poster.jpg`.
   public static func derived(_ name: String, _ role: ResourceRole) -> String {
-    let stem = name.lastIndex(of: ".").map { $0 == name.startIndex ? name[...] : name[..<$0] } ?? name[...]
-    return "\(stem)-\(role.rawValue).jpg"
+    "\(stem(of: name))-\(role.rawValue).jpg"
+  }
+
+  /// Without its extension; a name that begins with its only dot has none.
+  private static func stem(of name: String) -> Substring {
+    name.lastIndex(of: ".").map { $0 == name.startIndex ? name[...] : name[..<$0] } ?? name[...]
   }
 
   private static let endings = [

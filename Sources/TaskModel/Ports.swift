@@ -51,7 +51,8 @@ public protocol SourceKeeper: Sendable {
 
 /// Moves exported bytes to file storage.
 public protocol Uploader: Sendable {
-  /// One session per task and attempt: the task's resources share what it holds (one credential, asked for once).
+  /// One session per task and attempt: the task's resources share what it holds (credentials, asked for
+  /// together).
   /// - Throws: `Failure` where the destination is unknown.
   func session(for task: SendTask) throws -> any UploadSession
 

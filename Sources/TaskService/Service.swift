@@ -21,7 +21,7 @@ public final class Service: Sendable {
     self.frontEnds = frontEnds
     self.engine = engine
     self.storeFolder = storeFolder
-    runID = String(UInt64.random(in: .min ... .max), radix: 36)
+    runID = RandomName.make()
   }
 
   /// The methods that this engine answers.

@@ -19,8 +19,7 @@ final class DirectoryEndpoint: UploadEndpoint {
   init(_ place: ObjectPlace, _ upload: UploadFile) {
     self.place = place
     self.upload = upload
-    let random = String(UInt64.random(in: 0...UInt64.max), radix: 36)
-    temporaryPath = "\(place.folder)/\(place.temporaryPrefix)\(random).part"
+    temporaryPath = "\(place.folder)/\(place.temporaryPrefix)\(RandomName.make()).part"
   }
 
   func create(save: @escaping UploadSave) async throws {

@@ -1,6 +1,6 @@
-import Answers
 import HTTP
 import JSON
+import Platform
 import Synchronization
 import TaskModel
 
@@ -46,28 +46,19 @@ final class FormEndpoint: UploadEndpoint {
   }
 
   func append(from offset: Int64, progress: @escaping UploadProgress) async throws -> Int64 {
-    let form = Self.frame(credential, fileName: "file", mime: upload.export.mime, boundary: Self.boundary())
+    // A boundary that no file holds by accident.
+    let form = Self.frame(
+      credential, fileName: "file", mime: upload.export.mime, boundary: "taskcenter-" + RandomName.make())
     let head = Int64(form.head.count)
     let size = upload.export.size
-    var request = HTTPRequest(
+    let request = HTTPRequest(
       "POST", url: credential.url, headers: [HTTPHeader("Content-Type", form.contentType)],
       body: .framed(form.head, FileBody(upload.file, length: size), form.tail))
-    request.stallTimeoutMs = tools.settings.stallTimeoutMs
-    request.connectTimeoutMs = tools.settings.connectTimeoutMs
-    let response: HTTPResponse
-    do {
-      response = try await tools.http.send(request) { progress(min(size, max(0, $0 - head))) }
-    } catch let error as HTTPError {
-      throw StatusMap.failure(error)
-    }
     // 303 is what S3 answers where the policy names a page for browsers (success_action_redirect).
-    if response.status != 303, let failure = StorageAnswer.failure(response, host: request.host) { throw failure }
-    let tag = response.header("ETag") ?? S3XML.text("ETag", in: S3XML.document(response.body))
-    let etag = tag.map(ETag.bare)
-    if ETag.matches(etag, md5: upload.export.md5) == false, !ETag.isHidden(response) {
-      throw StorageAnswer.otherBytes(request.host)
-    }
-    self.etag.withLock { $0 = etag }
+    let tag = try await WholeFileRequest.send(
+      request, md5: upload.export.md5, tools, isDone: { $0.status == 303 },
+      progress: { progress(min(size, max(0, $0 - head))) })
+    etag.withLock { $0 = tag }
     return size
   }
 
@@ -100,11 +91,5 @@ final class FormEndpoint: UploadEndpoint {
       default: output.append(character)
       }
     }
-  }
-
-  /// 128 random bits: no file holds them by accident.
-  private static func boundary() -> String {
-    "taskcenter-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-      + String(UInt64.random(in: 0...UInt64.max), radix: 36)
   }
 }

@@ -1,4 +1,3 @@
-import Answers
 import Digest
 import HTTP
 import Synchronization
@@ -32,19 +31,8 @@ final class PutEndpoint: UploadEndpoint {
   }
 
   private func send(_ progress: @escaping UploadProgress) async throws {
-    let request = request()
-    let response: HTTPResponse
-    do {
-      response = try await tools.http.send(request, progress: progress)
-    } catch let error as HTTPError {
-      throw StatusMap.failure(error)
-    }
-    if let failure = StorageAnswer.failure(response, host: request.host) { throw failure }
-    let etag = response.header("ETag").map(ETag.bare)
-    if ETag.matches(etag, md5: upload.export.md5) == false, !ETag.isHidden(response) {
-      throw StorageAnswer.otherBytes(request.host)
-    }
-    self.etag.withLock { $0 = etag }
+    let tag = try await WholeFileRequest.send(request(), md5: upload.export.md5, tools, progress: progress)
+    etag.withLock { $0 = tag }
   }
 
   func finish() async throws -> UploadResult {
@@ -65,10 +53,7 @@ final class PutEndpoint: UploadEndpoint {
     if let md5 = Hex.bytes(export.md5) { add("Content-MD5", Base64.text(md5)) }
     // Its own length is set from the file, never from a header.
     headers.removeAll { $0.name.lowercased() == "content-length" }
-    var request = HTTPRequest(
+    return HTTPRequest(
       "PUT", url: credential.url, headers: headers, body: .file(FileBody(upload.file, length: export.size)))
-    request.stallTimeoutMs = tools.settings.stallTimeoutMs
-    request.connectTimeoutMs = tools.settings.connectTimeoutMs
-    return request
   }
 }

@@ -68,6 +68,14 @@ struct TusServersTests {
       return try await session.upload(fixture.task.resources[0], of: fixture.task, memory: memory) { _ in }
     }
 
+    /// With the engine's repeats of a hiccup: a server may close a kept connection just when the next request begins.
+    func uploadWithRepeats() async throws -> (result: UploadResult, repeats: Int) {
+      for repeats in 0..<RetryPolicy().resourceRetries {
+        do { return (try await upload(), repeats) } catch let failure as Failure where failure.remedy == .retry {}
+      }
+      return (try await upload(), RetryPolicy().resourceRetries)
+    }
+
     /// What is stored in the end.
     func object(_ result: UploadResult) throws -> Data {
       if let publicUrl { return try Curl.fetch(publicUrl) }
@@ -86,10 +94,11 @@ struct TusServersTests {
   @Test("a file goes up whole", arguments: Kind.allCases, [0, 5_000, 9_000_000])
   func whole(_ kind: Kind, _ size: Int) async throws {
     let bench = try Bench(kind, size: size, rule: "match=never")
-    let result = try await bench.upload()
+    let (result, repeats) = try await bench.uploadWithRepeats()
     #expect(try bench.object(result) == bench.fixture.folder.read("export-0"))
     #expect(result.etag == nil)
-    #expect(try bench.proxy.bodyBytes() == size)
+    let sent = try bench.proxy.bodyBytes()
+    #expect(repeats == 0 ? sent == size : sent >= size)
   }
 
   @Test(
