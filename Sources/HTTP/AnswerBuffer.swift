@@ -9,16 +9,16 @@ struct AnswerBuffer {
   /// One line of the head. A status line begins a new head: what a 100 Continue said is over.
   mutating func takeHeaderLine(_ bytes: UnsafeRawBufferPointer) {
     moved += Int64(bytes.count)
-    let line = String(decoding: bytes, as: UTF8.self)
-    if line.hasPrefix("HTTP/") {
+    if bytes.starts(with: "HTTP/".utf8) {
       headers = []
       return
     }
-    guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return }
-    let value = line[line.index(after: colon)...].unicodeScalars
-      .drop { $0.properties.isWhitespace }
-      .reversed().drop { $0.properties.isWhitespace }.reversed()
-    headers.append(HTTPHeader(String(line[..<colon]), String(String.UnicodeScalarView(value))))
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return }
+    let rest = bytes[(colon + 1)...]
+    let start = rest.firstIndex { !$0.isBlank } ?? rest.endIndex
+    let end = rest.lastIndex { !$0.isBlank }.map { $0 + 1 } ?? start
+    headers.append(
+      HTTPHeader(String(decoding: bytes[..<colon], as: UTF8.self), String(decoding: rest[start..<end], as: UTF8.self)))
   }
 
   /// Of a body that goes elsewhere.
@@ -40,4 +40,9 @@ struct AnswerBuffer {
   func failure(limit: Int) -> HTTPError? {
     isTooLarge ? HTTPError(.responseTooLarge, "the answer is longer than \(limit) bytes") : nil
   }
+}
+
+extension UInt8 {
+  /// Optional white space (RFC 9110 section 5.6.3) and the line's end.
+  fileprivate var isBlank: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
 }

@@ -2,6 +2,7 @@
 public enum JSONWriter {
   public static func bytes(_ value: JSONValue) -> [UInt8] {
     var output: [UInt8] = []
+    output.reserveCapacity(256)
     append(value, to: &output)
     return output
   }
@@ -40,23 +41,38 @@ public enum JSONWriter {
   /// else escaped.
   static func append(_ text: String, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""): output.append(contentsOf: #"\""#.utf8)
-      case UInt8(ascii: "\\"): output.append(contentsOf: #"\\"#.utf8)
-      case 0x08: output.append(contentsOf: #"\b"#.utf8)
-      case 0x09: output.append(contentsOf: #"\t"#.utf8)
-      case 0x0A: output.append(contentsOf: #"\n"#.utf8)
-      case 0x0C: output.append(contentsOf: #"\f"#.utf8)
-      case 0x0D: output.append(contentsOf: #"\r"#.utf8)
-      case 0..<0x20:
-        output.append(contentsOf: (byte < 0x10 ? #"\u000"# : #"\u00"#).utf8)
-        output.append(contentsOf: String(byte, radix: 16).utf8)
-      default: output.append(byte)
+    var text = text
+    text.withUTF8 { bytes in
+      // Almost always all of it at once.
+      var start = 0
+      for index in bytes.indices where bytes[index].needsEscape {
+        output.append(contentsOf: bytes[start..<index])
+        appendEscape(of: bytes[index], to: &output)
+        start = index + 1
       }
+      output.append(contentsOf: bytes[start...])
     }
     output.append(UInt8(ascii: "\""))
   }
+
+  private static func appendEscape(of byte: UInt8, to output: inout [UInt8]) {
+    switch byte {
+    case UInt8(ascii: "\""): output.append(contentsOf: #"\""#.utf8)
+    case UInt8(ascii: "\\"): output.append(contentsOf: #"\\"#.utf8)
+    case 0x08: output.append(contentsOf: #"\b"#.utf8)
+    case 0x09: output.append(contentsOf: #"\t"#.utf8)
+    case 0x0A: output.append(contentsOf: #"\n"#.utf8)
+    case 0x0C: output.append(contentsOf: #"\f"#.utf8)
+    case 0x0D: output.append(contentsOf: #"\r"#.utf8)
+    default:
+      output.append(contentsOf: (byte < 0x10 ? #"\u000"# : #"\u00"#).utf8)
+      output.append(contentsOf: String(byte, radix: 16).utf8)
+    }
+  }
+}
+
+extension UInt8 {
+  fileprivate var needsEscape: Bool { self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\") }
 }
 
 /// The JSON Canonicalization Scheme (RFC 8785): the same content is the same bytes, whoever wrote it.
@@ -84,7 +100,8 @@ public enum CanonicalJSON {
 /// ECMAScript's Number::toString (ECMA-262 section 6.1.6.1.20), which RFC 8785 prescribes.
 enum ECMAScriptNumber {
   static func text(_ value: Double) -> String {
-    if value == 0 { return "0" }
+    // Doubles hold every integer up to here; their digits are the shortest.
+    if abs(value) <= 0x1p53, value.rounded() == value { return String(Int64(value)) }
     if value < 0 { return "-" + text(-value) }
     let (digits, exponent) = shortest(value)
     let count = digits.count

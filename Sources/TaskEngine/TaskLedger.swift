@@ -1,12 +1,13 @@
-public import TaskModel
+import TaskModel
 import TaskStorage
 
-/// The interpreter's middle: one event becomes one transaction. It loads the task, lets the machine decide, saves the new
-/// state with its evidence, and hands back what is to be done. There is no other way to change a task.
-public struct TaskLedger: Sendable {
-  public struct Outcome: Sendable {
-    public let task: SendTask
-    public let actions: [TaskAction]
+/// The interpreter's middle: it takes the task as the store has it, lets the machine decide what one event makes of it, saves
+/// the new state with its evidence in one transaction, and hands back what is to be done. There is no other way to change a
+/// task.
+struct TaskLedger: Sendable {
+  struct Outcome: Sendable {
+    let task: SendTask
+    let actions: [TaskAction]
   }
 
   let store: TaskStore
@@ -15,13 +16,32 @@ public struct TaskLedger: Sendable {
   let reaper: UploadReaper
   let progress: ProgressBoard
 
+  /// - Parameter haste: `.soon` for what is only done again if a crash takes it back.
   /// - Throws: `EngineError.notFound`, `EngineError.invalidState`, or the store's error, with which nothing has happened.
   @discardableResult
-  public func apply(_ event: TaskEvent, to id: SendTask.ID) async throws -> Outcome {
+  func apply(_ event: TaskEvent, to id: SendTask.ID, _ haste: Haste = .now) async throws -> Outcome {
+    let decide = decision(event, id)
+    let (outcome, hasAbandoned) = try await store.update(id, haste) { old in
+      let (update, outcome) = try decide(old)
+      return (update, (outcome, update?.abandoned.isEmpty == false))
+    }
+    if hasAbandoned { reaper.wake() }
+    return outcome
+  }
+
+  /// For what promises nothing, such as the start of a step: nobody waits for it, and it is saved before what follows it.
+  func note(_ event: TaskEvent, to id: SendTask.ID) {
+    let decide = decision(event, id)
+    store.enqueueUpdate(id, .soon) { try decide($0).update }
+  }
+
+  private func decision(
+    _ event: TaskEvent, _ id: SendTask.ID
+  ) -> @Sendable (SendTask?) throws -> (update: TaskUpdate?, outcome: Outcome) {
     let (policy, time, now, progress) = (settings.retry, time, time.now().wall, progress)
     let jitter = Double.random(in: Backoff.jitterRange)
-    let (outcome, hasAbandoned) = try await store.write { transaction in
-      guard var old = try transaction.task(id) else { throw EngineError.notFound(id) }
+    return { old in
+      guard var old else { throw EngineError.notFound(id) }
       // What front ends were told while it ran is the least that they are told now.
       old.progress = max(old.progress, progress.floor(of: id))
       var machine = TaskStateMachine(
@@ -35,11 +55,9 @@ public struct TaskLedger: Sendable {
       var unchanged = machine.task
       unchanged.updatedAt = old.updatedAt
       // An event that meant nothing any more is no news.
-      if unchanged != old { try transaction.save(machine.task, replacing: old, transitions: machine.transitions) }
-      for state in machine.abandoned { try transaction.abandon(state, destination: old.destination) }
-      return (Outcome(task: machine.task, actions: actions), !machine.abandoned.isEmpty)
+      let isNews = unchanged != old || !machine.abandoned.isEmpty
+      let update = TaskUpdate(machine.task, transitions: machine.transitions, abandoned: machine.abandoned)
+      return (isNews ? update : nil, Outcome(task: machine.task, actions: actions))
     }
-    if hasAbandoned { reaper.wake() }
-    return outcome
   }
 }

@@ -1,5 +1,6 @@
 import JSON
 import TaskModel
+import TaskStorage
 
 /// The interpreter of one task: event → save → actions → events. It contains no decisions; those are the machine's. One
 /// call is one attempt or one delivery; everything it starts has ended when it returns, and slots are given back with it.
@@ -25,11 +26,16 @@ struct TaskRunner: Sendable {
     let session = UploadSessionBox(uploader)
     let isStopped = try await withThrowingTaskGroup(of: TaskEvent?.self) { group in
       var isStopped = false
+      var running = 0
       func start(_ outcome: TaskLedger.Outcome) {
         for action in outcome.actions {
           switch action {
-          case .export(let index): group.addTask { try await export(index, of: outcome.task) }
-          case .upload(let index): group.addTask { try await upload(index, of: outcome.task, session) }
+          case .export(let index):
+            running += 1
+            group.addTask { try await export(index, of: outcome.task) }
+          case .upload(let index):
+            running += 1
+            group.addTask { try await upload(index, of: outcome.task, session) }
           case .removeExport, .removeSource: removeFiles([action])
           case .stopWork:
             isStopped = true
@@ -40,9 +46,10 @@ struct TaskRunner: Sendable {
       }
       start(turn)
       while let event = try await group.next() {
+        running -= 1
         // Evidence of what is done is kept also after a cancel.
         guard let event else { continue }
-        let outcome = try await ledger.apply(event, to: id)
+        let outcome = try await ledger.apply(event, to: id, haste(after: event, whileRunning: running))
         await session.note(outcome.task)
         start(outcome)
       }
@@ -50,6 +57,12 @@ struct TaskRunner: Sendable {
     }
     guard !isStopped, !Task.isCancelled else { return }
     try await ledger.apply(.workEnded, to: id)
+  }
+
+  /// Nothing follows from an upload while others of the task go on, and one that a crash takes back is made again, or found
+  /// where the protocol can resume.
+  private func haste(after event: TaskEvent, whileRunning running: Int) -> Haste {
+    if case .uploadFinished = event, running > 0 { .soon } else { .now }
   }
 
   /// Delivers a task whose lane is free.
@@ -82,7 +95,7 @@ struct TaskRunner: Sendable {
     try await step(index) {
       let task = try await withSource(index, of: task)
       return try await exportSlots.withSlot(for: task) {
-        try await ledger.apply(.exportStarted(index), to: task.id)
+        ledger.note(.exportStarted(index), to: task.id)
         return .exportFinished(
           index,
           try await outside {
@@ -100,7 +113,7 @@ struct TaskRunner: Sendable {
     guard case .url(_, let file) = resource.source else { return task }
     if let file, sources.has(file) { return task }
     return try await fetchSlots.withSlot(for: task) {
-      try await ledger.apply(.exportStarted(index), to: task.id)
+      ledger.note(.exportStarted(index), to: task.id)
       let found = try await outside { try await sources.fetch(resource, of: task) }
       let outcome = try await ledger.apply(.sourceFetched(index, found), to: task.id)
       removeFiles(outcome.actions)
@@ -114,7 +127,7 @@ struct TaskRunner: Sendable {
     guard exporter.isIntact(file) else { return .exportLost(index) }
     return try await step(index) {
       try await uploadSlots.withSlot(for: task) {
-        try await ledger.apply(.uploadStarted(index), to: task.id)
+        ledger.note(.uploadStarted(index), to: task.id)
         return .uploadFinished(
           index,
           try await outside {

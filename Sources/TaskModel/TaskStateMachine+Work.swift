@@ -76,8 +76,10 @@ extension TaskStateMachine {
 
   mutating func stepFailed(_ index: Int, _ failure: Failure) -> [TaskAction] {
     guard isCurrent(index) else { return [] }
-    let failure = failure.at(resource: index)
+    var failure = failure.at(resource: index)
     if failure.madeProgress { task.hasProgressed = true }
+    // Told of this step only.
+    failure.madeProgress = false
     // What was exported is not what lies there any more: only a new export helps.
     let removal = failure.code == .integrityMismatch ? dropExport(of: index) : nil
     let step: TaskAction = task.resources[index].export == nil ? .export(index) : .upload(index)

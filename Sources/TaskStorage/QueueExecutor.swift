@@ -13,6 +13,9 @@ final class QueueExecutor: SerialExecutor {
   }
 
   func enqueue(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+  func enqueue(at time: DispatchTime, _ work: @escaping @Sendable () -> Void) {
+    queue.asyncAfter(deadline: time, execute: work)
+  }
 
   func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
   func isIsolatingCurrentContext() -> Bool? { nil }

@@ -80,26 +80,6 @@ public final class StoreTransaction {
     return inserted
   }
 
-  /// Saves what one event made of a task: its state and its evidence.
-  /// - Throws: `StoreError.unexpectedState` where the store does not say `old.state`.
-  public func save(_ task: SendTask, replacing old: SendTask, transitions: [Transition]) throws {
-    try connection.update(task, expecting: old.state)
-    for (resource, oldResource) in zip(task.resources, old.resources) where resource != oldResource {
-      try connection.update(resource, ofTask: task.sequence)
-    }
-    for transition in transitions {
-      try connection.execute(
-        """
-        INSERT INTO history (task, at, attempt, position, from_state, to_state, failure) VALUES (?, ?, ?, ?, ?, ?, ?)
-        """,
-        [
-          .integer(task.sequence), .integer(task.updatedAt), SQLValue(task.attempt), SQLValue(transition.resource),
-          .text(transition.from), .text(transition.to), SQLValue(transition.failure?.stored),
-        ])
-    }
-    try tell(task, from: old.state)
-  }
-
   /// Removes a task with its history; of its changes only the news of its end stays.
   public func delete(_ task: SendTask) throws {
     try connection.execute("DELETE FROM tasks WHERE sequence = ?", [.integer(task.sequence)])
@@ -110,7 +90,7 @@ public final class StoreTransaction {
   /// What a write told before it was undone was never said.
   func forgetChanges(after count: Int) { changes.removeSubrange(count...) }
 
-  private func tell(_ task: SendTask, from oldState: TaskState?) throws {
+  func tell(_ task: SendTask, from oldState: TaskState?) throws {
     try tell(task, json: task.json, from: oldState)
   }
 

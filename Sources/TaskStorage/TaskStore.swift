@@ -5,13 +5,22 @@ public import TaskModel
 /// The owner of the SQLite handle: an actor on one serial queue, which lends its connection to closures.
 ///
 /// Durable means WAL with `synchronous=FULL`: a commit is on the disk when `write` returns. Writes that wait while another
-/// commit is on its way share the next one, each in a savepoint of its own, so that pipelined submits cost one sync.
+/// commit is on its way share the next one (`Commit`), so that pipelined submits cost one sync.
 public actor TaskStore {
   private let executor: QueueExecutor
   private let connection: Connection
   private let clock: @Sendable () -> Int64
   private let observer: @Sendable ([Change]) -> Void
   private var waiting: [any WaitingWrite] = []
+  /// A commit of what waits is the queue's next job.
+  private var isDue = false
+  private var isPlanned = false
+  private var lastCommit = DispatchTime(uptimeNanoseconds: 0)
+  private var recent = RecentTasks()
+
+  /// How long after the last commit the next one is made, unless somebody is in haste. Many small files are up in this
+  /// time on a fast line; one commit for all of them costs little more than one for each.
+  private static let pause = DispatchTimeInterval.milliseconds(4)
 
   /// What was in the store when it was opened: read before anybody can have written to it.
   public nonisolated let inventory: Inventory
@@ -85,71 +94,119 @@ public actor TaskStore {
     return PendingWrite(stream: stream)
   }
 
-  private func add(_ write: any WaitingWrite) {
+  /// Saves what `decide` makes of a task and returns when it is durable. The task is nil where there is none.
+  public func update<T: Sendable>(
+    _ id: SendTask.ID, _ haste: Haste = .now,
+    by decide: @escaping @Sendable (SendTask?) throws -> (update: TaskUpdate?, answer: T)
+  ) async throws -> T {
+    try await withCheckedThrowingContinuation { continuation in
+      add(Update(id: id, decide: decide) { continuation.resume(with: $0) }, haste)
+    }
+  }
+
+  /// The same, taking its place in the order of writes at once; nobody waits for it.
+  public nonisolated func enqueueUpdate(
+    _ id: SendTask.ID, _ haste: Haste,
+    by decide: @escaping @Sendable (SendTask?) throws -> TaskUpdate?
+  ) {
+    executor.enqueue { [self] in
+      assumeIsolated { $0.add(Update(id: id, decide: { (try decide($0), ()) }, answer: { _ in }), haste) }
+    }
+  }
+
+  private func add(_ write: any WaitingWrite, _ haste: Haste = .now) {
     waiting.append(write)
-    // Everyone who is queued before this job is in the same commit.
-    if waiting.count == 1 { executor.enqueue { [self] in self.assumeIsolated { $0.commitWaiting() } } }
+    guard !isDue else { return }
+    let due = lastCommit + Self.pause
+    if haste == .now || due <= .now() {
+      isDue = true
+      // Everyone who is queued before this job is in the same commit.
+      executor.enqueue { [self] in self.assumeIsolated { $0.commitWaiting() } }
+    } else if !isPlanned {
+      isPlanned = true
+      executor.enqueue(at: due) { [self] in
+        self.assumeIsolated { store in
+          store.isPlanned = false
+          store.commitWaiting()
+        }
+      }
+    }
   }
 
   private func commitWaiting() {
+    isDue = false
     guard !waiting.isEmpty else { return }
+    lastCommit = .now()
     let writes = waiting
     waiting = []
-    let transaction = StoreTransaction(connection, now: clock())
+    let changes: [Change]
     do {
-      try connection.execute("BEGIN IMMEDIATE")
-      for write in writes { try run(write, in: transaction) }
-      try connection.execute("COMMIT")
+      let commit = try Commit(StoreTransaction(connection, now: clock()), recent: recent)
+      for write in writes { try write.run(in: commit) }
+      (changes, recent) = try commit.finish()
     } catch {
       // SQLite may have rolled back already (SQLITE_FULL, SQLITE_IOERR); then this has nothing to do.
       try? connection.execute("ROLLBACK")
+      recent.forgetAll()
       for write in writes { write.fail(error) }
       return
     }
-    if !transaction.changes.isEmpty { observer(transaction.changes) }
+    if !changes.isEmpty { observer(changes) }
     for write in writes { write.succeed() }
   }
+}
 
-  private func run(_ write: any WaitingWrite, in transaction: StoreTransaction) throws {
-    try connection.execute("SAVEPOINT one_write")
-    let mark = transaction.changes.count
-    do {
-      try write.run(in: transaction)
-    } catch {
-      // If SQLite has ended the whole transaction itself, this fails and with it the batch.
-      try connection.execute("ROLLBACK TO one_write")
-      transaction.forgetChanges(after: mark)
-      write.refuse(error)
-    }
-    try connection.execute("RELEASE one_write")
-  }
+/// How soon a write has to be durable.
+public enum Haste: Sendable {
+  case now
+  /// Within some milliseconds, with whatever else comes in that time: for what costs little if a crash takes it back.
+  case soon
 }
 
 /// One waiting write: run once, answered once.
 private protocol WaitingWrite: AnyObject {
-  func run(in transaction: StoreTransaction) throws
-  /// Its own closure threw; the others of the batch are not concerned.
-  func refuse(_ error: any Error)
+  func run(in commit: Commit) throws
   func succeed()
   func fail(_ error: any Error)
 }
 
-private final class Write<T: Sendable>: WaitingWrite {
-  private let body: @Sendable (StoreTransaction) throws -> T
+private class Waiting<T: Sendable> {
   private let answer: (Result<T, any Error>) -> Void
-  private var outcome: Result<T, any Error>?
+  fileprivate var outcome: Result<T, any Error>?
+
+  init(answer: @escaping (Result<T, any Error>) -> Void) { self.answer = answer }
+
+  func succeed() { if let outcome { answer(outcome) } }
+  func fail(_ error: any Error) { answer(.failure(error)) }
+}
+
+private final class Write<T: Sendable>: Waiting<T>, WaitingWrite {
+  private let body: @Sendable (StoreTransaction) throws -> T
 
   init(
     body: @escaping @Sendable (StoreTransaction) throws -> T, answer: @escaping (Result<T, any Error>) -> Void
   ) {
     self.body = body
-    self.answer = answer
+    super.init(answer: answer)
   }
 
-  func run(in transaction: StoreTransaction) throws { outcome = .success(try body(transaction)) }
-  func refuse(_ error: any Error) { outcome = .failure(error) }
-  func succeed() { if let outcome { answer(outcome) } }
-  func fail(_ error: any Error) { answer(.failure(error)) }
+  func run(in commit: Commit) throws { outcome = try commit.write(body) }
+}
+
+private final class Update<T: Sendable>: Waiting<T>, WaitingWrite {
+  private let id: SendTask.ID
+  private let decide: @Sendable (SendTask?) throws -> (update: TaskUpdate?, answer: T)
+
+  init(
+    id: SendTask.ID, decide: @escaping @Sendable (SendTask?) throws -> (update: TaskUpdate?, answer: T),
+    answer: @escaping (Result<T, any Error>) -> Void
+  ) {
+    self.id = id
+    self.decide = decide
+    super.init(answer: answer)
+  }
+
+  func run(in commit: Commit) { outcome = commit.update(id, decide) }
 }
 
 /// A write that has its place in the order; not yet durable.

@@ -1,44 +1,11 @@
 import Foundation
 import JSON
 import SQLite
-import Synchronization
 import TaskModel
 import TaskSchema
 import Testing
 
 @testable import TaskStorage
-
-/// A store in a folder of its own; a crash is simulated by opening it again.
-private final class StoreFolder {
-  let folder = FileManager.default.temporaryDirectory.appendingPathComponent("store-\(UUID().uuidString)")
-  let told = Told()
-  var path: String { folder.appendingPathComponent("taskcenter.db").path }
-
-  init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
-  deinit { try? FileManager.default.removeItem(at: folder) }
-
-  func open() throws -> TaskStore {
-    try TaskStore(path: path, clock: { 42 }, observer: { [told] in told.add($0) })
-  }
-}
-
-private final class Told: Sendable {
-  private let changes = Mutex<[Change]>([])
-  func add(_ more: [Change]) { changes.withLock { $0 += more } }
-  var cursors: [Int64] { changes.withLock { $0.map(\.cursor) } }
-}
-
-private func sample(_ id: String, key: String? = nil, lane: String = "chat") -> SendTask {
-  var resource = Resource(
-    index: 0, role: .image, source: .path("/p/ä.jpg"), name: "ä.jpg", sourceMime: "image/jpeg",
-    identity: SourceIdentity(size: 9, modifiedNs: -5, changedNs: 6, inode: .max))
-  resource.export = ExportedFile(
-    file: "e", mime: "image/jpeg", size: 3, md5: "m", sha256: "s", width: 4, height: 5, durationMs: 6, rung: "2048")
-  resource.state = .exported
-  return SendTask(
-    id: id, key: key, account: "me", kind: .message, lane: lane, destination: "local", state: .queued,
-    urgency: .interactive, notBefore: 77, payload: ["text": "hello"], resources: [resource], createdAt: 41)
-}
 
 @Suite("The store")
 struct TaskStoreTests {
@@ -54,8 +21,9 @@ struct TaskStoreTests {
     _ = try machine.handle(.turnCame)
     _ = try machine.handle(.uploadFinished(0, UploadResult(url: "https://x/1", etag: "e", uploadProtocol: "put")))
     saved = machine.task
-    let (new, transitions) = (machine.task, machine.transitions)
-    try await store.write { try $0.save(new, replacing: old, transitions: transitions) }
+    let update = TaskUpdate(machine.task, transitions: machine.transitions)
+    let new = machine.task
+    try await store.update("a") { _ in (update, ()) }
     let reopened = try folder.open()
     #expect(try await reopened.read { try $0.task("a") } == saved)
     let history = try await reopened.read { try $0.history(of: new) }
@@ -97,20 +65,6 @@ struct TaskStoreTests {
     #expect(read?.resources.map(\.source) == sources)
     #expect(read == saved)
     #expect(store.inventory.sourceFiles == ["one", "two"])
-  }
-
-  @Test("a write that expects another state changes nothing")
-  func expectedState() async throws {
-    let folder = try StoreFolder()
-    let store = try folder.open()
-    let task = try await store.write { try $0.insert(sample("a"), contentHash: "h") }
-    var stale = task
-    stale.state = .paused
-    let expected = stale
-    await #expect(throws: StoreError.unexpectedState(task: "a", expected: "paused")) {
-      try await store.write { try $0.save(task, replacing: expected, transitions: []) }
-    }
-    #expect(try await store.read { try $0.lastCursor() } == 1)
   }
 
   @Test("writes that share a commit fail one by one, and their changes are told in order")
