@@ -146,7 +146,8 @@ extension TaskStateMachine {
       return []
     }
     let delay = policy.backoff.delayMs(afterFailedAttempts: max(task.failedAttempts, 1), jitter: jitter)
-    wait(for: cause.retryAfterMs == nil ? .backoff : .host, until: now + max(delay, cause.retryAfterMs ?? 0), cause)
+    let wish = min(cause.retryAfterMs ?? 0, RetryPolicy.longestWishMs)
+    wait(for: cause.retryAfterMs == nil ? .backoff : .host, until: now + max(delay, wish), cause)
     return []
   }
 

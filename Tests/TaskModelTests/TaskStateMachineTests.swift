@@ -212,6 +212,15 @@ struct TaskStateMachineTests {
     #expect(bench.task.waitingFor == .host && bench.task.nextAttemptAt == bench.now + 60_000)
   }
 
+  @Test("nobody silences a task for longer than a day", arguments: [86_400_001, Int64.max])
+  func longWish(_ wish: Int64) throws {
+    var bench = Bench(resources: 1)
+    var busy = hiccup
+    busy.retryAfterMs = wish
+    try bench.tell(.turnCame, .stepFailed(0, busy), .workEnded)
+    #expect(bench.task.nextAttemptAt == bench.now + 86_400_000)
+  }
+
   @Test("a permanent failure ends the task at once and stops the rest")
   func permanent() throws {
     var bench = Bench(resources: 2)
