@@ -10,12 +10,7 @@ extension MultipartEndpoint {
     if progress.withLock({ $0.isWhole }) { return try await putWhole(report) }
     let (plan, have) = progress.withLock { ($0.plan, $0.parts) }
     let missing = Array((1...plan.count).lazy.filter { have[$0] == nil }.prefix(Self.maximumPartsAtOnce))[...]
-    do {
-      try await send(missing, SentBytes(held: heldBytes, report))
-    } catch var failure as Failure {
-      failure.madeProgress = heldBytes > offset
-      throw failure
-    }
+    try await send(missing, SentBytes(held: heldBytes, report))
     return heldBytes
   }
 

@@ -45,9 +45,12 @@ enum StorageAnswer {
 
   /// The text of `<Code>` in a document whose root is `<Error>`; a short word, else nil.
   static func errorCode(_ body: [UInt8]) -> String? {
-    guard body.first(where: { $0 > 0x20 }) == UInt8(ascii: "<") else { return nil }
-    let text = String(decoding: body.prefix(4_096), as: UTF8.self)
-    guard let root = text.firstRange(of: "<Error>"), !text[..<root.lowerBound].contains("<html"),
+    // White space keeps the connection alive while parts are joined, and may be any.
+    let document = body.drop { $0 <= 0x20 }
+    guard document.first == UInt8(ascii: "<") else { return nil }
+    let text = String(decoding: document.prefix(4_096), as: UTF8.self)
+    guard let root = text.firstRange(of: "<Error>") ?? text.firstRange(of: "<Error "),
+      !text[..<root.lowerBound].contains("<html"),
       let open = text[root.upperBound...].firstRange(of: "<Code>"),
       let close = text[open.upperBound...].firstRange(of: "</Code>")
     else { return nil }
