@@ -154,7 +154,9 @@ let package = Package(
       dependencies: ["HTTP", "JSON", "TaskConfig", "TaskModel", "TaskTestSupport", "Uploads"], swiftSettings: strict),
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
     .testTarget(
-      name: "TaskEngineTests", dependencies: ["JSON", "TaskConfig", "TaskEngine", "TaskModel"], swiftSettings: strict),
+      name: "TaskEngineTests",
+      dependencies: ["JSON", "TaskConfig", "TaskEngine", "TaskModel", "TaskStorage", "TaskTestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "TaskModelTests", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
     .testTarget(
       name: "TaskStorageTests", dependencies: ["JSON", "SQLite", "TaskModel", "TaskSchema", "TaskStorage"],

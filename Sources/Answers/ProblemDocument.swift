@@ -13,9 +13,11 @@ public struct ProblemDocument: Sendable, Hashable {
   public init?(_ response: HTTPResponse) {
     guard let object = (try? JSONParser.parse(response.body))?.object else { return nil }
     let named = object["code"]?.string ?? object["type"]?.string.flatMap(Self.lastSegment)
-    guard let named, Self.isCode(named) else { return nil }
-    code = FailureCode(rawValue: named)
-    message = (object["detail"]?.string ?? object["title"]?.string).map { String($0.prefix(500)) }
+    guard let code = named.flatMap(FailureCode.init(foreign:)) else { return nil }
+    self.code = code
+    message = (object["detail"]?.string ?? object["title"]?.string).map {
+      String($0.prefix(Failure.longestForeignMessage))
+    }
   }
 
   private static func lastSegment(of type: String) -> String? {
@@ -23,16 +25,5 @@ public struct ProblemDocument: Sendable, Hashable {
     guard type != "about:blank" else { return nil }
     let path = type.prefix { $0 != "?" && $0 != "#" }
     return path.split(whereSeparator: { $0 == "/" || $0 == ":" }).last.map(String.init)
-  }
-
-  /// It is stored and shown: a short word, not whatever a server may say.
-  private static func isCode(_ text: String) -> Bool {
-    (1...64).contains(text.utf8.count)
-      && text.utf8.allSatisfy {
-        switch $0 {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."): true
-        default: false
-        }
-      }
   }
 }

@@ -51,9 +51,6 @@ static inline CURLcode tc_curl_set_prereq_callback(CURL *easy, curl_prereq_callb
 static inline CURLcode tc_curl_info_long(CURL *easy, CURLINFO info, long *value) {
   return TC_CURL(curl_easy_getinfo)(easy, info, value);
 }
-static inline CURLcode tc_curl_info_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
-  return TC_CURL(curl_easy_getinfo)(easy, info, value);
-}
 static inline CURLcode tc_curl_info_string(CURL *easy, CURLINFO info, char **value) {
   return TC_CURL(curl_easy_getinfo)(easy, info, value);
 }
@@ -96,6 +93,8 @@ static inline CURLMcode tc_curl_multi_wakeup(CURLM *multi) { return TC_CURL(curl
 static inline CURLMsg *tc_curl_multi_info_read(CURLM *multi, int *left) {
   return TC_CURL(curl_multi_info_read)(multi, left);
 }
+/// Seconds since 1970 of a date in any form that HTTP knows; -1 for what is none.
+static inline time_t tc_curl_getdate(const char *text) { return TC_CURL(curl_getdate)(text, NULL); }
 static inline struct curl_slist *tc_curl_slist_append(struct curl_slist *list, const char *text) {
   return TC_CURL(curl_slist_append)(list, text);
 }

@@ -8,6 +8,7 @@ import TaskModel
 /// | answer | meaning |
 /// |---|---|
 /// | 2xx | sent; the body's `id` is the remote id |
+/// | 2xx with a page for people | somebody else has answered: the same key again later |
 /// | 409 with an `id` | delivered before: sent |
 /// | 409 with `Retry-After` | the first request with this key is still being worked on: ask again |
 /// | 408, 423, 425, 429, 5xx but 501 and 507, no answer | the same key again later |
@@ -17,6 +18,11 @@ enum DeliveryAnswer {
   /// - Throws: `Failure`.
   static func remoteId(_ response: HTTPResponse, host: String) throws(Failure) -> String? {
     let id = remoteId(in: response.body)
+    if response.isSuccess, WebPage.isIn(response) {
+      throw Failure(
+        .badAnswer, "\(host) answered with a web page; does this network want a sign-in?", remedy: .retry,
+        httpStatus: response.status, outcomeUnknown: true)
+    }
     if response.isSuccess || response.status == 409 && id != nil { return id }
     throw failure(response, host: host)
   }

@@ -4,7 +4,7 @@ struct AnswerBuffer {
   private(set) var body: [UInt8] = []
   /// Bytes of any kind.
   private(set) var moved: Int64 = 0
-  private var isTooLarge = false
+  private(set) var isTooLarge = false
 
   /// One line of the head. A status line begins a new head: what a 100 Continue said is over.
   mutating func takeHeaderLine(_ bytes: UnsafeRawBufferPointer) {
@@ -34,8 +34,6 @@ struct AnswerBuffer {
     body.append(contentsOf: bytes)
     return true
   }
-
-  var hasRetryAfter: Bool { headers.contains { $0.name.lowercased() == "retry-after" } }
 
   func failure(limit: Int) -> HTTPError? {
     isTooLarge ? HTTPError(.responseTooLarge, "the answer is longer than \(limit) bytes") : nil

@@ -6,7 +6,9 @@ enum CurlFailure {
   ///   - host: the only part of the URL that a message may hold.
   ///   - hasConnected: whether bytes of the request went out.
   static func error(_ code: CURLcode, host: String, hasConnected: Bool) -> HTTPError {
-    let text = String(cString: tc_curl_easy_strerror(code))
+    // libcurl calls it so where a line of the answer's head is longer than its 100 KiB.
+    let isLongLine = code == CURLE_OUT_OF_MEMORY && hasConnected
+    let text = isLongLine ? "the answer's head is too long" : String(cString: tc_curl_easy_strerror(code))
     return HTTPError(
       word(code, hasConnected: hasConnected), "\(host): \(text)", requestMayHaveArrived: hasConnected)
   }
@@ -25,7 +27,8 @@ enum CurlFailure {
     // Also said of an answer that is not HTTP.
     case CURLE_UNSUPPORTED_PROTOCOL: hasConnected ? .badResponse : .badURL
     case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING: .badResponse
-    case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT: .outOfResources
+    case CURLE_OUT_OF_MEMORY: hasConnected ? .badResponse : .outOfResources
+    case CURLE_FAILED_INIT: .outOfResources
     // 52, 55, 56, 18, 65 and whatever else ends a connection in its middle.
     default: hasConnected ? .connectionLost : .couldNotConnect
     }

@@ -20,6 +20,8 @@ enum EasyOptions {
       _ = tc_curl_set_string(easy, CURLOPT_CAINFO, caFile)
       _ = tc_curl_set_string(easy, CURLOPT_CAPATH, nil)
     }
+    // Asked or not, somebody on the way may compress. A sink gets the bytes as they come, and judges their head itself.
+    if request.sink == nil { _ = tc_curl_set_string(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate") }
     setBody(request, on: easy)
   }
 
@@ -51,6 +53,10 @@ enum EasyOptions {
     for header in headers where withSecrets || !secretNames.contains(header.name.lowercased()) {
       // "Name:" would mean: do not send it.
       lines.append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
+    }
+    // Without the field any encoding would do (RFC 9110 section 12.5.3).
+    if !headers.contains(where: { $0.name.lowercased() == "accept-encoding" }) {
+      lines.append("Accept-Encoding: identity")
     }
     return lines.reduce(nil) { list, line in tc_curl_slist_append(list, line) ?? list }
   }

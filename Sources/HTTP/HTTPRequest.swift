@@ -18,13 +18,14 @@ public struct HTTPRequest: Sendable {
   /// In this order. `Authorization` and `Cookie` do not follow a redirect to another host.
   public var headers: [HTTPHeader]
   public var body: HTTPBody
-  /// No byte moved in either direction for so long, once connected: `stalled`.
+  /// No byte moved in either direction for so long, once connected: `stalled`. An answer that trickles in may take ten times
+  /// as long from the body's last byte on: then `timedOut`.
   public var stallTimeoutMs: Int64 = 30_000
   /// For name lookup, connect and TLS handshake together.
   public var connectTimeoutMs: Int64 = 10_000
   /// For everything; nil: no limit.
   public var totalTimeoutMs: Int64?
-  /// A longer answer is `responseTooLarge`; does not count for a sink.
+  /// A longer answer is `responseTooLarge`, or empty where its status says enough (300 and above); does not count for a sink.
   public var maxResponseBytes = 1 << 20
   public var maximumRedirects = 3
   /// Whether the body may be sent again unasked where a kept connection dies under it. Not where the server keeps a part of

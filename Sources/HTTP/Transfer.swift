@@ -23,6 +23,8 @@ final class Transfer {
   private var url: String
   private var redirects = 0
   private var watch: StallWatch
+  /// Looks at what goes out only: a server could answer one byte at a time for ever.
+  private var patience: StallWatch
   private let startedMs: Int64
   private var lastReportMs: Int64
   private var lastReport: Int64 = 0
@@ -46,7 +48,9 @@ final class Transfer {
     self.easy = easy
     url = exchange.request.url
     body = BodyReader(exchange.request.body)
-    watch = StallWatch(timeoutMs: exchange.request.stallTimeoutMs, nowMs: nowMs)
+    let stallMs = exchange.request.stallTimeoutMs
+    watch = StallWatch(timeoutMs: stallMs, nowMs: nowMs)
+    patience = StallWatch(timeoutMs: Self.answerPatience * stallMs, nowMs: nowMs)
     startedMs = nowMs
     self.sockets = sockets
     self.pace = pace
@@ -73,7 +77,7 @@ final class Transfer {
   func didConnect(localPort: Int32, remotePort: Int32) {
     hasConnected = true
     socket = sockets.socket(localPort: localPort, remotePort: remotePort)
-    watch.moved(nowMs: SystemTime.monotonicMs())
+    noteMove(nowMs: SystemTime.monotonicMs())
   }
 
   // MARK: - The body, in both directions
@@ -148,19 +152,22 @@ final class Transfer {
 
   func outcome(of code: CURLcode) -> Result<Outcome, HTTPError> {
     // Our own callbacks ended it: they know better than libcurl why.
-    if let error = sinkFailure ?? body.failure ?? answer.failure(limit: request.maxResponseBytes) {
+    let status = status
+    // The page that a gateway explains itself with is of no interest, its status is.
+    let isCutShort = answer.isTooLarge && status >= 300
+    if let error = sinkFailure ?? body.failure ?? (isCutShort ? nil : answer.failure(limit: request.maxResponseBytes)) {
       return .failure(named(error))
     }
-    guard code == CURLE_OK else { return .failure(CurlFailure.error(code, host: host, hasConnected: hasConnected)) }
-    let status = status
+    guard code == CURLE_OK || isCutShort else {
+      return .failure(CurlFailure.error(code, host: host, hasConnected: hasConnected))
+    }
     if isRedirect(status), let location = EasyInfo.redirectURL(easy) {
       return Result { () throws(HTTPError) in try follow(to: location) }.map { .redirected }
     }
     do throws(HTTPError) { _ = try beginSink() } catch { return .failure(named(error)) }
-    let retryAfterMs = answer.hasRetryAfter ? EasyInfo.retryAfterMs(easy) : nil
     let response = HTTPResponse(
-      status: status, headers: answer.headers, body: answer.body, retryAfterMs: retryAfterMs,
-      origin: Origin(url)?.text)
+      status: status, headers: answer.headers, body: isCutShort ? [] : answer.body,
+      retryAfterMs: RetryAfter.milliseconds(answer.headers, wallMs: SystemTime.wallMs()), origin: Origin(url)?.text)
     return .success(.final(response))
   }
 
@@ -185,7 +192,7 @@ final class Transfer {
     hasConnected = false
     isPaused = false
     socket = nil
-    watch.moved(nowMs: SystemTime.monotonicMs())
+    noteMove(nowMs: SystemTime.monotonicMs())
     // Once dropped the secrets stay dropped, also on the way back: compared with the first request.
     aim(at: location, withSecrets: Origin(request.url) == new)
   }
@@ -206,13 +213,21 @@ final class Transfer {
     // Until then libcurl's connect timeout is in charge.
     guard hasConnected else { return .lookAgain(afterMs: waitMs) }
     // It is we who hold it back.
-    if isPaused { watch.moved(nowMs: nowMs) }
+    if isPaused { noteMove(nowMs: nowMs) }
     let queued = socket.map(SocketRegistry.unacknowledgedBytes) ?? 0
     let moved = body.handed + answer.moved
     switch watch.look(moved: moved, queued: queued, nowMs: nowMs) {
     case .stalled:
       return .over(named(HTTPError(.stalled, "no byte moved for \(request.stallTimeoutMs) ms")))
     case .lookAgain(let afterMs): waitMs = min(waitMs, afterMs)
+    }
+    if request.sink == nil {
+      switch patience.look(moved: body.handed, queued: queued, nowMs: nowMs) {
+      case .stalled:
+        return .over(
+          named(HTTPError(.timedOut, "no whole answer in \(Self.answerPatience * request.stallTimeoutMs) ms")))
+      case .lookAgain(let afterMs): waitMs = min(waitMs, afterMs)
+      }
     }
     if let progress = exchange.progress {
       let sent = max(0, body.handed - queued)
@@ -228,7 +243,14 @@ final class Transfer {
     return .lookAgain(afterMs: max(1, waitMs))
   }
 
+  private func noteMove(nowMs: Int64) {
+    watch.moved(nowMs: nowMs)
+    patience.moved(nowMs: nowMs)
+  }
+
   static let progressIntervalMs: Int64 = 100
+  /// Stall time-outs that a whole answer may take: 5 minutes, unless set otherwise.
+  static let answerPatience: Int64 = 10
 
   func reportAllSent() {
     guard let progress = exchange.progress, body.handed == request.body.count, lastReport < body.handed else { return }

@@ -114,17 +114,18 @@ public struct JSONParser {
     try enter()
     defer { depth -= 1 }
     var members: [(name: String, value: JSONValue)] = []
-    var names: Set<String> = []
+    var names: Set<ExactName> = []
     if take(UInt8(ascii: "}")) { return JSONObject() }
     while true {
       guard current == UInt8(ascii: "\"") else { throw error("expected a member name") }
       let name = try string()
       // A linear look is cheaper than hashing for the few members that most objects have.
-      let isNew = members.count < 8 ? !members.contains { $0.name == name } : !names.contains(name)
+      let exact = ExactName(text: name)
+      let isNew = members.count < 8 ? !members.contains { ExactName(text: $0.name) == exact } : !names.contains(exact)
       guard isNew else { throw error("duplicate member name \"\(name)\"") }
       if members.count >= 7 {
-        if names.isEmpty { names = Set(members.map(\.name)) }
-        names.insert(name)
+        if names.isEmpty { names = Set(members.map { ExactName(text: $0.name) }) }
+        names.insert(exact)
       }
       skipSpace()
       guard take(UInt8(ascii: ":")) else { throw error("expected ':'") }
@@ -242,4 +243,17 @@ public struct JSONParser {
     }
     return code
   }
+}
+
+/// A name by its bytes. Swift takes composed and decomposed letters for equal, JSON does not (RFC 8259 section 8.3).
+private struct ExactName: Hashable {
+  let text: String
+
+  // The first is quick, and almost always says no.
+  static func == (left: ExactName, right: ExactName) -> Bool {
+    left.text == right.text && left.text.utf8.elementsEqual(right.text.utf8)
+  }
+
+  // Equal bytes are equal texts, so this hash will do.
+  func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }

@@ -78,21 +78,26 @@ extension UInt8 {
 /// The JSON Canonicalization Scheme (RFC 8785): the same content is the same bytes, whoever wrote it.
 public enum CanonicalJSON {
   public static func bytes(_ value: JSONValue) -> [UInt8] { JSONWriter.bytes(canonical(value)) }
-  public static func text(_ value: JSONValue) -> String { String(decoding: bytes(value), as: UTF8.self) }
 
-  private static func canonical(_ value: JSONValue) -> JSONValue {
+  /// - Parameter keepingDigits: a number that no double says exactly stays as it was written.
+  public static func text(_ value: JSONValue, keepingDigits: Bool = false) -> String {
+    JSONWriter.text(canonical(value, keepingDigits: keepingDigits))
+  }
+
+  private static func canonical(_ value: JSONValue, keepingDigits: Bool = false) -> JSONValue {
     switch value {
     case .null, .bool, .string: value
     // Section 3.2.2.3: numbers as ECMAScript writes the nearest double.
-    case .number(let number): number.double.map(JSONValue.double) ?? value
-    case .array(let elements): .array(elements.map(canonical))
+    case .number(let number):
+      keepingDigits && !ECMAScriptNumber.says(number) ? value : number.double.map(JSONValue.double) ?? value
+    case .array(let elements): .array(elements.map { canonical($0, keepingDigits: keepingDigits) })
     // Section 3.2.3: members sorted by their names' UTF-16 code units.
     case .object(let object):
       .object(
         JSONObject(
           uniqueMembers: object.members
             .sorted { $0.name.utf16.lexicographicallyPrecedes($1.name.utf16) }
-            .map { ($0.name, canonical($0.value)) }))
+            .map { ($0.name, canonical($0.value, keepingDigits: keepingDigits)) }))
     }
   }
 }
@@ -114,6 +119,15 @@ enum ECMAScriptNumber {
       let mantissa = count == 1 ? digits : digits.prefix(1) + "." + digits.dropFirst()
       return mantissa + "e" + (power < 0 ? "-" : "+") + String(abs(power))
     }
+  }
+
+  /// Whether the nearest double is written with the digits of `number` itself.
+  static func says(_ number: JSONNumber) -> Bool {
+    guard let value = number.double, value.isFinite else { return false }
+    let mantissa = number.literal.prefix { $0 != "e" && $0 != "E" }.filter { $0 != "-" && $0 != "." }
+    var digits = mantissa.drop { $0 == "0" }
+    while digits.last == "0" { digits.removeLast() }
+    return value == 0 ? digits.isEmpty : digits == shortest(abs(value)).digits
   }
 
   /// The shortest digits that read back as `value` = 0.digits · 10^exponent. Swift's description finds them.

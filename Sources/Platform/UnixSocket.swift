@@ -40,6 +40,9 @@ public enum UnixSocket {
     }
   }
 
+  /// Ends the connection for both sides, also for a thread that waits to read from it. Nothing happens to what is no socket.
+  public static func hangUp(_ connection: OpenFile) { shutdown(connection.descriptor, Int32(SHUT_RDWR)) }
+
   private static func make() throws(SystemError) -> OpenFile {
     OpenFile(
       owning: try systemCall("socket") { socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC, 0) })

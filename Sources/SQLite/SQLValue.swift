@@ -31,6 +31,9 @@ public struct Row: ~Copyable {
     return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 
+  /// Length of the value as text.
+  public func byteCount(_ column: Int) -> Int { Int(sqlite3_column_bytes(handle, Int32(column))) }
+
   public func optionalInt64(_ column: Int) -> Int64? { isNull(column) ? nil : int64(column) }
   public func optionalText(_ column: Int) -> String? { isNull(column) ? nil : text(column) }
 }

@@ -87,7 +87,10 @@ extension Engine {
   /// - Throws: `EngineError.notFound`.
   public func delete(_ id: SendTask.ID) async throws {
     try await withHeld(id) {
-      if try await !requireTask(id).state.isFinal { _ = try await cancel(id) }
+      if try await !requireTask(id).state.isFinal {
+        // It may have ended by itself meanwhile.
+        do { _ = try await cancel(id) } catch EngineError.invalidState {}
+      }
       await stopRunner(of: id)
       let removed = try await store.write { transaction in
         guard let task = try transaction.task(id) else { throw EngineError.notFound(id) }

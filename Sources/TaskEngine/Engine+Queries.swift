@@ -7,8 +7,11 @@ extension Engine {
 
   /// Newest first.
   /// - Parameter before: continues after the task with this sequence.
-  public func tasks(_ filter: TaskFilter, before: Int64?, limit: Int) async throws -> [SendTask] {
-    try await store.read { try $0.tasks(filter, before: before, limit: limit) }.map(live)
+  public func tasks(
+    _ filter: TaskFilter, before: Int64?, limit: Int
+  ) async throws -> (tasks: [SendTask], isLastPage: Bool) {
+    let page = try await store.read { try $0.page(filter, before: before, limit: limit) }
+    return (page.tasks.map(live), page.isLast)
   }
 
   /// - Throws: `EngineError.notFound`.
@@ -52,7 +55,7 @@ extension Engine {
     public let cursor: Int64
     /// The unfinished tasks and the latest finished ones that match; with a valid `since`, none.
     public let tasks: [SendTask]
-    /// `since` can't be gone on from; `tasks` is the whole picture.
+    /// `since` can't be gone on from, because it is none of this store's or too much has happened; `tasks` is the whole picture.
     public let truncated: Bool
   }
 
@@ -65,13 +68,16 @@ extension Engine {
     return try await store.read { transaction in
       let cursor = try transaction.lastCursor()
       let subscription = hub.subscribe(filter, intervalMs: intervalMs, sink: sink)
-      if let since, since <= cursor {
-        for change in try transaction.changes(since: since) where filter.matches(replayed: change) {
+      // What was missed long ago may be more than a session can take at once.
+      if let since, since <= cursor,
+        let missed = try transaction.changes(since: since, maxBytes: StoreTransaction.pageBytes)
+      {
+        for change in missed where filter.matches(replayed: change) {
           sink.taskChanged(change, subscription: subscription)
         }
         return Subscribed(subscription: subscription, cursor: cursor, tasks: [], truncated: false)
       }
-      let tasks = try transaction.tasks(filter, limit: Engine.snapshotLimit)
+      let tasks = try transaction.page(filter, limit: Engine.snapshotLimit).tasks
       return Subscribed(subscription: subscription, cursor: cursor, tasks: tasks, truncated: since != nil)
     }
   }

@@ -2,12 +2,17 @@ public import TaskConfig
 import TaskModel
 
 extension Engine {
-  /// Another config, for what happens from now on; attempts under way keep the destination that they began with.
-  public func update(_ config: Config) {
+  /// Another config, for what happens from now on; attempts under way keep the destination that they began with. It counts
+  /// when this returns, and of two calls the later one does.
+  public nonisolated func update(_ config: Config) {
     settings.config = config
     status.uploadSlots.setLimit(config.uploads.slots)
     status.exportSlots.setLimit(config.exports.slots)
-    agenda.window = config.uploads.slots + 1
+    Swift.Task { await noteConfig() }
+  }
+
+  private func noteConfig() {
+    agenda.window = settings.config.uploads.slots + 1
     scheduleEverything()
   }
 

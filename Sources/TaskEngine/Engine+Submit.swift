@@ -136,7 +136,8 @@ extension StoreTransaction {
   /// - Throws: `EngineError.keyConflict` where it was something else.
   fileprivate func repeated(account: String, key: String, content: String) throws -> Engine.Submitted? {
     guard let known = try submission(account: account, key: key), let task = try task(known.id) else { return nil }
-    guard known.contentHash == content else { throw EngineError.keyConflict(task.id) }
+    // Swift takes letters that are composed and decomposed for equal; what was submitted is bytes.
+    guard known.contentHash.utf8.elementsEqual(content.utf8) else { throw EngineError.keyConflict(task.id) }
     return Engine.Submitted(task: task, created: false)
   }
 }

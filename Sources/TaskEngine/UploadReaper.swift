@@ -3,13 +3,15 @@ import TaskModel
 import TaskStorage
 
 /// Tells servers about uploads that nobody will finish, so that no half of a file stays with them: in the background, one
-/// after the other, again after a restart, until each has understood.
+/// after the other, the latest first, again after a restart, until each has understood.
 final class UploadReaper: Sendable {
   private struct State {
     var isRunning = false
     var isWanted = false
     var isStopped = false
     var task: Swift.Task<Void, Never>?
+    /// The wait before the next round.
+    var pause: Swift.Task<Void, Never>?
   }
 
   private let store: TaskStore
@@ -30,11 +32,12 @@ final class UploadReaper: Sendable {
     self.log = log
   }
 
-  /// There is something to do, or may be.
+  /// There is something to do, or may be; a server that is out of order keeps nobody else waiting.
   func wake() {
     state.withLock { state in
       guard !state.isStopped else { return }
       state.isWanted = true
+      state.pause?.cancel()
       guard !state.isRunning else { return }
       state.isRunning = true
       state.task = Swift.Task { await run() }
@@ -64,7 +67,8 @@ final class UploadReaper: Sendable {
       }
       guard failures > 0 else { continue }
       let delay = backoff.delayMs(afterFailedAttempts: failures, jitter: Double.random(in: Backoff.jitterRange))
-      if (try? await clock.sleep(milliseconds: delay)) == nil { break }
+      await pause(delay)
+      if Swift.Task.isCancelled { break }
     }
     // A wish that came in between would otherwise wait for the next one.
     let isWanted = state.withLock { state in
@@ -72,6 +76,23 @@ final class UploadReaper: Sendable {
       return state.isWanted && !state.isStopped
     }
     if isWanted, !Swift.Task.isCancelled { wake() }
+  }
+
+  /// Ends early where there is more to do.
+  private func pause(_ milliseconds: Int64) async {
+    let clock = clock
+    let pause = Swift.Task { _ = try? await clock.sleep(milliseconds: milliseconds) }
+    let isWanted = state.withLock { state in
+      state.pause = pause
+      return state.isWanted
+    }
+    if isWanted { pause.cancel() }
+    await withTaskCancellationHandler {
+      await pause.value
+    } onCancel: {
+      pause.cancel()
+    }
+    state.withLock { $0.pause = nil }
   }
 
   private func takeWish() -> Bool {
@@ -84,7 +105,8 @@ final class UploadReaper: Sendable {
   /// - Returns: whether nothing is left.
   private func round() async throws -> Bool {
     var isDone = true
-    for upload in try await store.read({ try $0.abandonedUploads() }) {
+    // The latest first: what has been tried in vain before waits behind it.
+    for upload in try await store.read({ try $0.abandonedUploads() }).reversed() {
       try Swift.Task.checkCancellation()
       guard await isSettled(upload) else {
         isDone = false

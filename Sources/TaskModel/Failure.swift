@@ -4,6 +4,18 @@ public struct FailureCode: RawRepresentable, Sendable, Hashable {
   public init(rawValue: String) { self.rawValue = rawValue }
   private init(_ rawValue: String) { self.rawValue = rawValue }
 
+  /// A service's or a front end's own word. It is stored and shown: a short word, not whatever somebody may say.
+  public init?(foreign word: String) {
+    let isWord = word.utf8.allSatisfy {
+      switch $0 {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+      default: false
+      }
+    }
+    guard isWord, (1...64).contains(word.utf8.count) else { return nil }
+    rawValue = word
+  }
+
   // Source
   public static let sourceMissing = FailureCode("sourceMissing")
   public static let sourceChanged = FailureCode("sourceChanged")
@@ -101,6 +113,9 @@ public struct Failure: Error, Sendable, Hashable {
   }
 
   public var isPermanent: Bool { remedy.isPermanent }
+
+  /// Of words of others in `message`: they are kept in the history and told with every change.
+  public static let longestForeignMessage = 500
 
   public func at(resource index: Int) -> Failure {
     var copy = self

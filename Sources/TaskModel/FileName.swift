@@ -3,10 +3,11 @@ public enum FileName {
   /// The last component of a path, without anything that could be one elsewhere: no separators, no control characters,
   /// never empty, at most 200 bytes of UTF-8.
   public static func safe(_ path: String) -> String {
-    let last = path.split(separator: "/").last.map(String.init) ?? ""
+    // By scalars: a mark behind a slash makes one character of both, and the folder's name would go up.
+    let last = path.unicodeScalars.split(separator: "/").last ?? Substring.UnicodeScalarView()
     var scalars = String.UnicodeScalarView()
     var bytes = 0
-    for scalar in last.unicodeScalars {
+    for scalar in last {
       let isControl = scalar.value < 0x20 || scalar.value == 0x7F
       let safe: Unicode.Scalar = isControl || scalar == "\\" || scalar == "/" ? "_" : scalar
       bytes += UTF8.width(safe)

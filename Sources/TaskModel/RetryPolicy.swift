@@ -10,6 +10,9 @@ public struct RetryPolicy: Sendable, Hashable {
   /// How often to look whether the network is back.
   public var networkProbeMs: Int64 = 15_000
 
+  /// Nobody can silence a sender for longer, whatever a server or a front end asks for: a day.
+  public static let longestWishMs: Int64 = 86_400_000
+
   public init() {}
 
   public var backoff: Backoff { Backoff(baseMs: baseMs, capMs: capMs) }

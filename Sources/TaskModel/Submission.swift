@@ -24,8 +24,9 @@ public struct Submission: Sendable, Hashable {
     isDraft = false
   }
 
-  /// Canonical JSON of everything but the key: the same key with another content is a conflict.
-  public var content: String { CanonicalJSON.text(contentJSON) }
+  /// Canonical JSON of everything but the key: the same key with another content is a conflict. Digits that a double can't
+  /// hold stay, or two ids of 64 bits would be one.
+  public var content: String { CanonicalJSON.text(contentJSON, keepingDigits: true) }
 
   private var contentJSON: JSONValue {
     var object = JSONObject([

@@ -29,13 +29,16 @@ extension TaskStateMachine {
     if !resource.role.isDerived {
       task.resources[index].name = FileName.of(resource.name, from: resource.sourceMime, exportedAs: file.mime)
     }
-    task.resources[index].repeats = 0
     move(index, to: .exported)
     return startUploads([index])
   }
 
   mutating func exportLost(_ index: Int) -> [TaskAction] {
     guard isCurrent(index) else { return [] }
+    guard task.resources[index].repeats <= policy.resourceRetries else {
+      return stepFailed(index, Failure(.integrityMismatch, "each export is lost before it goes up", remedy: .restart))
+    }
+    task.resources[index].repeats += 1
     abandonUpload(of: index)
     task.resources[index].export = nil
     move(index, to: .pending)
@@ -77,7 +80,8 @@ extension TaskStateMachine {
   mutating func stepFailed(_ index: Int, _ failure: Failure) -> [TaskAction] {
     guard isCurrent(index) else { return [] }
     var failure = failure.at(resource: index)
-    if failure.madeProgress { task.hasProgressed = true }
+    // An upload of bytes that are dropped has brought nothing.
+    if failure.madeProgress, failure.code != .integrityMismatch { task.hasProgressed = true }
     // Told of this step only.
     failure.madeProgress = false
     // What was exported is not what lies there any more: only a new export helps.
@@ -148,7 +152,8 @@ extension TaskStateMachine {
       return []
     }
     let delay = policy.backoff.delayMs(afterFailedAttempts: max(task.failedAttempts, 1), jitter: jitter)
-    wait(for: cause.retryAfterMs == nil ? .backoff : .host, until: now + max(delay, cause.retryAfterMs ?? 0), cause)
+    let wish = min(cause.retryAfterMs ?? 0, RetryPolicy.longestWishMs)
+    wait(for: cause.retryAfterMs == nil ? .backoff : .host, until: now + max(delay, wish), cause)
     return []
   }
 

@@ -69,9 +69,10 @@ public final class FrontEndRegistry: FrontEnds {
   /// An error whose data is `{code, permanent, retryAfterMs?}`; without it, something that may pass.
   private static func failure(_ error: RPCError, _ method: String) -> Failure {
     let isPermanent = error.data?["permanent"]?.bool ?? (error.code == -32601)
-    let code = error.data?["code"]?.string.flatMap { $0.isEmpty ? nil : FailureCode(rawValue: $0) }
+    let code = error.data?["code"]?.string.flatMap(FailureCode.init(foreign:))
+    let message = String(error.message.prefix(Failure.longestForeignMessage))
     return Failure(
-      code ?? .refused, error.message.isEmpty ? "the front end refused \(method)" : error.message,
+      code ?? .refused, message.isEmpty ? "the front end refused \(method)" : message,
       remedy: isPermanent ? .needsUser : .retry, retryAfterMs: error.data?["retryAfterMs"]?.int)
   }
 }

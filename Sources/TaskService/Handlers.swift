@@ -127,13 +127,10 @@ enum Handlers {
   // MARK: Lists
 
   private static func list(_ request: ListTasks, _ engine: Engine) async throws -> JSONValue {
-    let limit = request.limit ?? 100
-    // One more than wanted tells whether there is a next page.
-    let found = try await engine.tasks(
-      TaskFilter(request.filter), before: request.cursor.flatMap { Int64($0) }, limit: limit + 1)
-    let page = found.prefix(limit)
-    var result = JSONObject([("tasks", .array(page.map { trim($0.json, to: request.fields) }))])
-    if found.count > limit, let last = page.last { result["cursor"] = .string(String(last.sequence)) }
+    let (tasks, isLastPage) = try await engine.tasks(
+      TaskFilter(request.filter), before: request.cursor.flatMap { Int64($0) }, limit: request.limit ?? 100)
+    var result = JSONObject([("tasks", .array(tasks.map { trim($0.json, to: request.fields) }))])
+    if !isLastPage, let last = tasks.last { result["cursor"] = .string(String(last.sequence)) }
     return .object(result)
   }
 

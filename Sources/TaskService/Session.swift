@@ -123,8 +123,10 @@ public final class Session: Sendable {
   }
 
   private func beside(_ call: Call, _ work: @escaping Handlers.Work) {
-    let task = Task { finish(call, await Handlers.result(of: work)) }
-    state.withLock { state in if state.inFlight > 0 { state.cancelable[call.id] = task } }
+    // Within the lock, so that a quick one can't have finished before it is known.
+    state.withLock { state in
+      state.cancelable[call.id] = Task { finish(call, await Handlers.result(of: work)) }
+    }
   }
 
   private func finish(_ call: Call, _ result: Result<JSONValue, RPCError>) {
@@ -205,6 +207,8 @@ public final class Session: Sendable {
     service.frontEnds.remove(self)
     asked.close()
     output.close()
+    // A caller at the door would wait for answers that never come.
+    UnixSocket.hangUp(input)
     queue.finish()
     service.sessions.remove(self)
     onEnd(self)

@@ -48,16 +48,30 @@ public struct HistoryEntry: Sendable, Hashable {
   public let transition: Transition
 }
 
+/// Some tasks, and whether there are more behind them.
+public struct TaskPage: Sendable {
+  public let tasks: [SendTask]
+  public let isLast: Bool
+}
+
 extension StoreTransaction {
-  /// Newest first.
+  /// What one answer should hold at most, in bytes: a front end whose unread answers grow beyond 64 MiB is dropped, and a
+  /// payload may have 16.
+  public static let pageBytes = 16 << 20
+
+  /// Newest first, and fewer than `limit` where their payloads are large.
   /// - Parameter before: only tasks submitted earlier than the one with this sequence.
-  public func tasks(_ filter: TaskFilter, before: Int64? = nil, limit: Int) throws -> [SendTask] {
+  public func page(_ filter: TaskFilter, before: Int64? = nil, limit: Int) throws -> TaskPage {
     var (condition, values) = filter.condition
     if let before {
       condition += " AND sequence < ?"
       values.append(.integer(before))
     }
-    return try tasks(where: condition, values, order: "sequence DESC", limit: limit)
+    // One more than wanted tells whether there is a next page.
+    let found = try page(
+      where: condition, values, order: "sequence DESC", limit: limit + 1, maxBytes: Self.pageBytes)
+    return TaskPage(
+      tasks: Array(found.tasks.prefix(limit)), isLast: !found.isCutShort && found.tasks.count <= limit)
   }
 
   /// Everything that is not final, in submit order: what the engine has to do with.
@@ -91,13 +105,22 @@ extension StoreTransaction {
   }
 
   /// Changes after `cursor`, oldest first.
-  public func changes(since cursor: Int64) throws -> [Change] {
-    try connection.query(
-      "SELECT cursor, task_id, task FROM changes WHERE cursor > ? ORDER BY cursor", [.integer(cursor)]
-    ) { row in
-      Change(
-        cursor: row.int64(0), taskID: row.text(1), json: try row.optionalText(2).map { try JSONParser.parse($0) },
-        task: nil, oldState: nil)
+  /// - Parameter maxBytes: of their text.
+  /// - Returns: nil where there are more than that.
+  public func changes(since cursor: Int64, maxBytes: Int = .max) throws -> [Change]? {
+    var bytes = 0
+    do {
+      return try connection.query(
+        "SELECT cursor, task_id, task FROM changes WHERE cursor > ? ORDER BY cursor", [.integer(cursor)]
+      ) { row in
+        bytes += row.byteCount(2)
+        guard bytes <= maxBytes else { throw Enough() }
+        return Change(
+          cursor: row.int64(0), taskID: row.text(1), json: try row.optionalText(2).map { try JSONParser.parse($0) },
+          task: nil, oldState: nil)
+      }
+    } catch is Enough {
+      return nil
     }
   }
 

@@ -37,11 +37,30 @@ public final class StoreTransaction {
 
   func tasks(where condition: String, _ values: [SQLValue], order: String = "sequence", limit: Int) throws -> [SendTask]
   {
-    let sql = "SELECT \(TaskRecord.columns) FROM tasks WHERE \(condition) ORDER BY \(order) LIMIT \(limit)"
-    return try connection.query(sql, values) { row in
-      try TaskRecord.task(row, resources: try resources(ofTask: row.int64(0)))
-    }
+    try page(where: condition, values, order: order, limit: limit, maxBytes: .max).tasks
   }
+
+  /// - Parameter maxBytes: of payloads; the task that goes beyond it is the page's last one.
+  func page(
+    where condition: String, _ values: [SQLValue], order: String, limit: Int, maxBytes: Int
+  ) throws -> (tasks: [SendTask], isCutShort: Bool) {
+    let sql = "SELECT \(TaskRecord.columns) FROM tasks WHERE \(condition) ORDER BY \(order) LIMIT \(limit)"
+    var tasks: [SendTask] = []
+    var bytes = 0
+    do {
+      _ = try connection.query(sql, values) { row in
+        guard bytes <= maxBytes else { throw Enough() }
+        bytes += row.byteCount(TaskRecord.payloadColumn)
+        tasks.append(try TaskRecord.task(row, resources: try resources(ofTask: row.int64(0))))
+      }
+    } catch is Enough {
+      return (tasks, true)
+    }
+    return (tasks, false)
+  }
+
+  /// Ends a query whose further rows nobody wants.
+  struct Enough: Error {}
 
   private func resources(ofTask sequence: Int64) throws -> [Resource] {
     try connection.query(

@@ -93,7 +93,8 @@ extension Failure {
     self.init(
       FailureCode(rawValue: try fields.required("code").string()), try fields.required("message").string(),
       remedy: try fields.required("remedy").oneOf(Remedy.self), resource: try fields.int("resource"),
-      httpStatus: try fields.int("httpStatus"), retryAfterMs: try fields.int64("retryAfterMs"),
+      httpStatus: try fields.int("httpStatus"),
+      retryAfterMs: try fields.optional("retryAfterMs")?.int(in: .min ... .max),
       heldOrigin: try fields.text("heldOrigin"), isOffline: try fields.flag("isOffline"),
       isUntried: try fields.flag("isUntried"), needsFrontEnd: try fields.flag("needsFrontEnd"),
       outcomeUnknown: try fields.flag("outcomeUnknown"))

@@ -11,13 +11,16 @@ enum TaskRecord {
     has_progressed, failure, remote_id, progress, created_at, updated_at, finished_at
     """
 
+  /// The one column that can be large.
+  static let payloadColumn = 12
+
   static func task(_ row: borrowing Row, resources: [Resource]) throws -> SendTask {
     var task = SendTask(
       id: row.text(1), sequence: row.int64(0), key: row.optionalText(2), account: row.text(3),
       kind: try word("kind", row.text(4)), lane: row.text(5), destination: row.text(6),
       state: try word("state", row.text(7)), partial: try word("partial", row.text(8)), minResources: row.int(9),
       urgency: try word("urgency", row.text(10)), notBefore: row.optionalInt64(11),
-      payload: try row.optionalText(12).map { try JSONParser.parse($0) }, resources: resources,
+      payload: try row.optionalText(payloadColumn).map { try JSONParser.parse($0) }, resources: resources,
       createdAt: row.int64(24))
     task.attempt = row.int(13)
     task.failedAttempts = row.int(14)

@@ -8,6 +8,10 @@ enum ETag {
     tag.count >= 2 && tag.hasPrefix("\"") && tag.hasSuffix("\"") ? String(tag.dropFirst().dropLast()) : tag
   }
 
+  /// Of a part. Storage gives strong tags; a proxy that compresses makes a weak one of it, by which storage would not know its
+  /// part again.
+  static func ofPart(_ tag: String) -> String { bare(tag.hasPrefix("W/\"") ? String(tag.dropFirst(2)) : tag) }
+
   /// Whether the tag says what the MD5 is; nil where it does not look like one.
   static func matches(_ tag: String?, md5: String) -> Bool? {
     guard let tag, tag.utf8.count == 32, Hex.bytes(tag) != nil else { return nil }

@@ -8,15 +8,9 @@ extension MultipartEndpoint {
   /// One part, or a few at once where upload slots are free.
   func append(from offset: Int64, progress report: @escaping UploadProgress) async throws -> Int64 {
     if progress.withLock({ $0.isWhole }) { return try await putWhole(report) }
-    let missing = progress.withLock { progress in
-      (1...progress.plan.count).filter { progress.parts[$0] == nil }.prefix(Self.maximumPartsAtOnce)
-    }
-    do {
-      try await send(missing, SentBytes(held: heldBytes, report))
-    } catch var failure as Failure {
-      failure.madeProgress = heldBytes > offset
-      throw failure
-    }
+    let (plan, have) = progress.withLock { ($0.plan, $0.parts) }
+    let missing = Array((1...plan.count).lazy.filter { have[$0] == nil }.prefix(Self.maximumPartsAtOnce))[...]
+    try await send(missing, SentBytes(held: heldBytes, report))
     return heldBytes
   }
 
@@ -65,7 +59,7 @@ extension MultipartEndpoint {
         .part(number, uploadId: id), headers: [HTTPHeader("Content-MD5", Base64.text(digest))], body: body,
         progress: { sent.note($0, of: number) })
       // S3 always gives one; without it Complete has nothing to name.
-      guard let etag = response.header("ETag").map(ETag.bare), !etag.isEmpty else {
+      guard let etag = response.header("ETag").map(ETag.ofPart), !etag.isEmpty else {
         throw Failure(.badAnswer, "storage took a part and gave it no ETag", remedy: .retry)
       }
       if ETag.matches(etag, md5: md5) == false, !ETag.isHidden(response) { throw StorageAnswer.otherBytes(place.host) }
@@ -80,6 +74,7 @@ extension MultipartEndpoint {
     try await retryingBadDigest {
       let body = HTTPBody.file(FileBody(file.file, length: export.size))
       let response = try await call(.put, headers: headers, body: body, sha256: export.sha256, progress: report)
+      if let failure = StorageAnswer.page(response, host: place.host) { throw failure }
       let etag = response.header("ETag").map(ETag.bare)
       if ETag.matches(etag, md5: export.md5) == false, !ETag.isHidden(response) {
         throw StorageAnswer.otherBytes(place.host)

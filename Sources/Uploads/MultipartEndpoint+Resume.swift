@@ -10,7 +10,7 @@ extension MultipartEndpoint {
   func find(_ saved: JSONObject) async throws -> FoundUpload {
     guard place.isPlace(of: saved), let partSize = saved["partSize"]?.int, partSize > 0 else { return .lost }
     guard saved["fileVersion"]?.int == file.version else { throw UploadFile.changed }
-    let plan = MultipartPlan(size: file.export.size, partSize: partSize)
+    let plan = try MultipartPlan.checked(size: file.export.size, partSize: partSize)
     var id = saved["uploadId"]?.string
     if id == nil { id = try await openUpload() }
     guard let id else { return .lost }
@@ -35,7 +35,8 @@ extension MultipartEndpoint {
   }
 
   func create(save: @escaping UploadSave) async throws {
-    let plan = MultipartPlan(size: file.export.size, partSize: place.partSize(tools, file.export.size))
+    let plan = try MultipartPlan.checked(
+      size: file.export.size, partSize: place.partSize(tools, file.export.size))
     let isWhole = place.presignedId == nil && plan.count == 1
     let hadUpload = progress.withLock { progress in
       defer { progress = Progress(plan: plan, isWhole: isWhole) }

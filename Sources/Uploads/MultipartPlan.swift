@@ -1,3 +1,5 @@
+import TaskModel
+
 /// How a file is cut into parts. Pure.
 struct MultipartPlan: Sendable, Hashable {
   /// Bytes of the file.
@@ -15,6 +17,16 @@ struct MultipartPlan: Sendable, Hashable {
   static func partSize(wanted: Int64, size: Int64) -> Int64 {
     let needed = (size + maximumParts - 1) / maximumParts
     return max(wanted, minimumPartSize, (needed + pageSize - 1) / pageSize * pageSize)
+  }
+
+  /// - Throws: `Failure` where a service has cut the file into more parts than there can be.
+  static func checked(size: Int64, partSize: Int64) throws(Failure) -> MultipartPlan {
+    let plan = MultipartPlan(size: size, partSize: partSize)
+    guard plan.count <= maximumParts else {
+      throw Failure(
+        .badAnswer, "parts of \(partSize) bytes make more than \(maximumParts) of this file", remedy: .giveUp)
+    }
+    return plan
   }
 
   /// An empty file is one empty part.

@@ -29,6 +29,15 @@ enum StorageAnswer {
     }
   }
 
+  /// A PUT that was answered by a page for people, as the network of a hotel does, went nowhere. Not so a form, nor a 201
+  /// (Apache says "Created" on a page).
+  static func page(_ response: HTTPResponse, host: String) -> Failure? {
+    guard response.status == 200, WebPage.isIn(response) else { return nil }
+    return Failure(
+      .badAnswer, "\(host) answered with a web page; does this network want a sign-in?", remedy: .retry,
+      httpStatus: response.status)
+  }
+
   /// Its tag says that it has other bytes than went out.
   static func otherBytes(_ host: String) -> Failure {
     Failure(.integrityMismatch, "\(host) has other bytes than were exported, by its ETag", remedy: .restart)
@@ -36,9 +45,12 @@ enum StorageAnswer {
 
   /// The text of `<Code>` in a document whose root is `<Error>`; a short word, else nil.
   static func errorCode(_ body: [UInt8]) -> String? {
-    guard body.first(where: { $0 > 0x20 }) == UInt8(ascii: "<") else { return nil }
-    let text = String(decoding: body.prefix(4_096), as: UTF8.self)
-    guard let root = text.firstRange(of: "<Error>"), !text[..<root.lowerBound].contains("<html"),
+    // White space keeps the connection alive while parts are joined, and may be any.
+    let document = body.drop { $0 <= 0x20 }
+    guard document.first == UInt8(ascii: "<") else { return nil }
+    let text = String(decoding: document.prefix(4_096), as: UTF8.self)
+    guard let root = text.firstRange(of: "<Error>") ?? text.firstRange(of: "<Error "),
+      !text[..<root.lowerBound].contains("<html"),
       let open = text[root.upperBound...].firstRange(of: "<Code>"),
       let close = text[open.upperBound...].firstRange(of: "</Code>")
     else { return nil }

@@ -55,6 +55,7 @@ final class TusEndpoint: UploadEndpoint {
   }
 
   private var size: Int64 { file.export.size }
+  var heldBytes: Int64 { state.withLock { $0.acknowledged } }
 
   // MARK: Begin or go on
 

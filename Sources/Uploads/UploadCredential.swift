@@ -23,11 +23,16 @@ struct CredentialAnswer: Sendable, Hashable {
   var expiresAt: Int64?
   var uploads: [Int: UploadCredential]
 
-  /// Unknown members are let pass: a service may say more than this version understands.
+  /// The end of the year 9999. A service may mean "never" by any number; sums with it have to fit.
+  private static let latestExpiry: Int64 = 253_402_300_799_000
+
+  /// Unknown members are let pass: a service may say more than this version understands. A member that is null is none, as
+  /// many writers of JSON have it.
   /// - Throws: `JSONShapeError`.
   static func parse(_ value: JSONValue) throws(JSONShapeError) -> CredentialAnswer {
-    var fields = try JSONReader(value).object()
-    var answer = CredentialAnswer(expiresAt: try fields.optional("expiresAt")?.int(), uploads: [:])
+    var fields = try JSONReader(value.withoutNulls).object()
+    let expiresAt = try fields.optional("expiresAt")?.int()
+    var answer = CredentialAnswer(expiresAt: expiresAt.map { min($0, latestExpiry) }, uploads: [:])
     for reader in try fields.required("uploads").array() {
       var upload = try reader.object()
       let indexReader = try upload.required("index")
@@ -62,5 +67,16 @@ extension PutCredential {
     let publicUrl = try fields.optional("publicUrl")?.nonEmptyString()
     return PutCredential(
       url: url, headers: headers, publicUrl: publicUrl ?? String(url.prefix { $0 != "?" && $0 != "#" }))
+  }
+}
+
+extension JSONValue {
+  fileprivate var withoutNulls: JSONValue {
+    switch self {
+    case .object(let object):
+      .object(JSONObject(object.members.filter { $0.value != .null }.map { ($0.name, $0.value.withoutNulls) }))
+    case .array(let elements): .array(elements.map(\.withoutNulls))
+    case .null, .bool, .number, .string: self
+    }
   }
 }

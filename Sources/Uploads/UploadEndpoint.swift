@@ -27,8 +27,11 @@ protocol UploadEndpoint: Sendable {
 
   /// Sends bytes from `offset` on, as many as the protocol sends at once; also called once for an empty file.
   /// - Parameter progress: told how many bytes of the whole file have gone out.
-  /// - Returns: how many bytes the server has now. A failure that came after some of them says `madeProgress`.
+  /// - Returns: how many bytes the server has now.
   func append(from offset: Int64, progress: @escaping UploadProgress) async throws -> Int64
+
+  /// What the server has acknowledged, also where `append` failed after some bytes.
+  var heldBytes: Int64 { get }
 
   /// Makes the object visible, once all is there.
   func finish() async throws -> UploadResult
@@ -52,4 +55,5 @@ extension UploadEndpoint {
   func find(_ saved: JSONObject) async throws -> FoundUpload { .lost }
   func create(save: @escaping UploadSave) async throws {}
   func letGo() async {}
+  var heldBytes: Int64 { 0 }
 }

@@ -4,7 +4,7 @@ import TaskModel
 /// there; finish. Where the server contradicts, it is asked what it has, and it is right.
 ///
 /// Both repairs are bounded, so that no server can keep a try going for ever: a look for what there is (`resume`) comes
-/// twice without progress at most, a new beginning twice at all.
+/// twice without progress at most, a new beginning twice at all. Progress is more than the server ever had.
 struct UploadRun<Endpoint: UploadEndpoint> {
   let endpoint: Endpoint
   let checkpoint: UploadCheckpoint
@@ -22,6 +22,10 @@ struct UploadRun<Endpoint: UploadEndpoint> {
       return try await go()
     } catch {
       await endpoint.letGo()
+      // With a fresh credential the same checkpoint goes on.
+      if let failure = error as? Failure, !failure.isPermanent, failure.remedy != .refreshCredential {
+        try? await checkpoint.keepAdvance(by: Endpoint.name)
+      }
       throw error
     }
   }
@@ -33,7 +37,9 @@ struct UploadRun<Endpoint: UploadEndpoint> {
       var held: Int64
       switch try await found() {
       case .finished(let result): return result
-      case .holds(let bytes): held = bytes
+      case .holds(let bytes):
+        held = bytes
+        _ = checkpoint.advance(to: bytes)
       case .lost:
         if checkpoint.state?.underWay.isEmpty == false { try await checkpoint.discard() }
         guard creations < Self.maximumCreations else {
@@ -66,18 +72,20 @@ struct UploadRun<Endpoint: UploadEndpoint> {
       if !isFirst, await watch.isExpiring() {
         throw Failure(.forbidden, "the upload credential is about to expire", remedy: .refreshCredential)
       }
-      let now: Int64
+      let outcome: Result<Int64, any Error>
       do {
-        now = try await endpoint.append(from: held, progress: progress)
-      } catch let failure as Failure where failure.madeProgress {
+        outcome = .success(try await endpoint.append(from: held, progress: progress))
+      } catch {
+        outcome = .failure(error)
+      }
+      if checkpoint.advance(to: (try? outcome.get()) ?? endpoint.heldBytes) {
         advanced()
         await watch.advanced()
-        throw failure
       }
       isFirst = false
-      if now > held {
-        advanced()
-        await watch.advanced()
+      let now = try outcome.get()
+      guard now > held || size == 0 else {
+        throw Failure(.badAnswer, "storage takes bytes and has no more than before", remedy: .resume)
       }
       held = now
     }

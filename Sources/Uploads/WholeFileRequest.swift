@@ -23,6 +23,7 @@ enum WholeFileRequest {
       throw StatusMap.failure(error)
     }
     if !isDone(response), let failure = StorageAnswer.failure(response, host: request.host) { throw failure }
+    if request.method == "PUT", let failure = StorageAnswer.page(response, host: request.host) { throw failure }
     let tag = response.header("ETag") ?? S3XML.text("ETag", in: S3XML.document(response.body))
     let etag = tag.map(ETag.bare)
     if ETag.matches(etag, md5: md5) == false, !ETag.isHidden(response) {

@@ -51,9 +51,9 @@ final class Reload: Sendable {
     do {
       let config = try read()
       services.update(config)
+      engine.update(config)
       tell(nil)
       log(.info, "the config was read again")
-      Task { await engine.update(config) }
     } catch {
       let message = "the config is broken, the old one stays: \(error)"
       log(.error, message)

@@ -97,6 +97,7 @@ struct DeliveryAnswerTests {
       Row(status: 500, code: "unavailable", remedy: .retry, unknown: true),
       Row(status: 503, code: "unavailable", remedy: .retry, unknown: true),
       Row(status: 501, code: "refused", remedy: .giveUp), Row(status: 302, code: "refused", remedy: .giveUp),
+      Row(status: 200, body: "\n<!doctype HTML><title>Sign in", code: "badAnswer", remedy: .retry, unknown: true),
       Row(status: 507, code: "insufficientStorage", remedy: .needsUser),
     ])
   func table(_ row: Row) throws {

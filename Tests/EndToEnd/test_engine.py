@@ -3,6 +3,7 @@ import hashlib
 import json
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import unittest
@@ -262,6 +263,49 @@ class Kinds(Line):
         self.assertEqual((again["created"], again["task"]["id"]), (False, task_id))
         self.refused("keyConflict", engine, "task/submit", submit | {"payload": {"text": "other"}})
         self.assertEqual(len((self.folder / ".local/share/taskcenter/outbox/sent.jsonl").read_text().splitlines()), 1)
+
+    def test_B009_contents_that_differ_in_bytes_only_are_two(self):
+        engine = self.start_engine()
+        for number, (one, other) in enumerate((("\u00e9", "e\u0301"), (9007199254740993, 9007199254740992))):
+            submit = {"kind": "message", "key": f"k{number}", "draft": True, "resources": []}
+            engine.call("task/submit", submit | {"payload": {"text": "hi", "x": one}})
+            self.assertFalse(engine.call("task/submit", submit | {"payload": {"text": "hi", "x": one}})["created"])
+            self.refused("keyConflict", engine, "task/submit", submit | {"payload": {"text": "hi", "x": other}})
+
+    def test_lists_of_large_tasks_come_in_pages_that_a_session_can_take(self):
+        engine = self.start_engine()
+        for number in range(9):
+            engine.call("task/submit", {"kind": "message", "draft": True, "resources": [], "lane": f"l{number}",
+                                        "payload": {"text": "x" * 9_000_000}})
+        seen, cursor = [], {}
+        while True:
+            page = engine.call("task/list", cursor)
+            seen += [task["lane"] for task in page["tasks"]]
+            if "cursor" not in page:
+                break
+            cursor = {"cursor": page["cursor"]}
+        self.assertEqual(seen, [f"l{number}" for number in reversed(range(9))])
+        snapshot = engine.call("event/subscribe", {"since": 0})
+        self.assertTrue(snapshot["truncated"])
+        self.assertEqual(snapshot["tasks"][0]["lane"], "l8")
+
+    def test_a_caller_at_the_door_that_does_not_read_is_cut_off(self):
+        engine = self.start_engine()
+        engine.call("task/submit", {"kind": "message", "draft": True, "resources": [], "key": "k",
+                                    "payload": {"text": "x" * 15_000_000}})
+        task = engine.call("task/list")["tasks"][0]["id"]
+        self.wait_until((self.store / "engine.sock").exists)
+        with socket.socket(socket.AF_UNIX) as caller:
+            caller.connect(str(self.store / "engine.sock"))
+            caller.sendall(b'{"jsonrpc":"2.0","id":0,"method":"engine/status"}\n')
+            self.assertIn(b'"sessions":2', caller.recv(1 << 16))
+            for number in range(6):
+                caller.sendall(json.dumps({"jsonrpc": "2.0", "id": number, "method": "task/get",
+                                           "params": {"id": task}}).encode() + b"\n")
+            self.wait_until(lambda: engine.call("engine/status")["sessions"] == 1)
+            caller.settimeout(30)
+            while caller.recv(1 << 20):
+                pass
 
     def test_a_busy_feed_refuses_and_a_newer_avatar_replaces(self):
         service = self.start_service()

@@ -76,6 +76,23 @@ class FrontEnd(Line):
         task = self.finish(engine, task["id"], "failed")
         self.assertEqual((task["failure"]["code"], task["failure"]["message"]), ("blocked", "they blocked you"))
 
+    def test_what_it_says_of_a_failure_is_kept_within_bounds_and_can_be_read_again(self):
+        service, engine = self.start_service(), self.start_engine(self.own_config())
+        self.attach(engine)
+        task = self.submit(engine, "message", self.photos(1))
+        self.issue(engine, service)
+        for data in ({"retryAfterMs": -5}, {"code": "no word\n"}, {"code": "x" * 1000}):
+            engine.answer(engine.asked("delivery/perform"), error={"code": 1, "message": "m" * 100_000, "data": data})
+        engine.answer(engine.asked("delivery/perform"),
+                      error={"code": 1, "message": "never", "data": {"retryAfterMs": (1 << 63) - 1}})
+        self.wait_until(lambda: engine.call("task/get", {"id": task["id"]})["task"].get("waitingFor") == "host")
+        engine.kill()
+        engine = self.start_engine(self.own_config())
+        seen = engine.call("task/get", {"id": task["id"]})["task"]
+        self.assertEqual((seen["failure"]["code"], seen["nextAttemptAt"] - seen["updatedAt"]), ("refused", 86_400_000))
+        history = engine.call("task/history", {"id": task["id"]})["entries"]
+        self.assertLess(len(json.dumps(history)), 10_000)
+
 
 if __name__ == "__main__":
     unittest.main()

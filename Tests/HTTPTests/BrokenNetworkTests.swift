@@ -52,6 +52,40 @@ struct BrokenNetworkTests {
     #expect(found?.requestMayHaveArrived == true)
   }
 
+  @Test("an answer that trickles in without end is given up, though something always moves", .timeLimit(.minutes(1)))
+  func trickle() async throws {
+    try server.rules(#"[{"match":"PUT","trickle":true}]"#)
+    var request = try request(server.url, size: 10)
+    request.stallTimeoutMs = 100
+    let found = await error { try await client.send(request) }
+    #expect(found?.code == .timedOut)
+    #expect(found?.requestMayHaveArrived == true)
+  }
+
+  @Test("a page without end in place of an answer leaves its status, and for a success nothing")
+  func longPages() async throws {
+    try server.rules(
+      #"[{"match":"PUT","status":502,"body":"page","repeat":500000},{"match":"PUT","body":"page","repeat":500000}]"#)
+    var patient = try request(server.url, size: 10)
+    patient.stallTimeoutMs = 20_000
+    let request = patient
+    let answer = try await client.send(request)
+    #expect(answer.status == 502 && answer.body.isEmpty)
+    #expect(await error { try await client.send(request) }?.code == .responseTooLarge)
+  }
+
+  @Test("an answer that was compressed though nobody asked is read, and a bomb is bounded")
+  func compressed() async throws {
+    try server.rules(
+      #"[{"match":"PUT","body":"hello","gzip":true},{"match":"PUT","body":"bomb","repeat":500000,"gzip":true}]"#)
+    var patient = try request(server.url, size: 10)
+    patient.stallTimeoutMs = 20_000
+    let request = patient
+    #expect(String(decoding: try await client.send(request).body, as: UTF8.self) == "hello")
+    #expect(try server.log().first?.headers["accept-encoding"] == "identity")
+    #expect(await error { try await client.send(request) }?.code == .responseTooLarge)
+  }
+
   @Test("a slow link is not a stall, though it takes longer than the stall timeout")
   func slow() async throws {
     // Larger than what the kernels on the way keep, so that most of it has to wait for the link.

@@ -42,6 +42,14 @@ struct JSONTests {
     #expect(throws: JSONSyntaxError.self) { try JSONParser.parse(text.dropLast() + ",\"n9\":1}") }
   }
 
+  @Test("names are compared by their bytes: composed and decomposed letters are two", arguments: [0, 9])
+  func bytesOfNames(_ others: Int) throws {
+    let more = (0..<others).map { "\"n\($0)\":0," }.joined()
+    let text = "{\(more)\"\u{e9}\":1,\"e\u{301}\":2}"
+    #expect(JSONWriter.text(try JSONParser.parse(text)) == text)
+    #expect(throws: JSONSyntaxError.self) { try JSONParser.parse("{\(more)\"\u{e9}\":1,\"\u{e9}\":2}") }
+  }
+
   @Test("surrogate pairs and short escapes are read")
   func escapes() throws {
     #expect(try JSONParser.parse(#""\ud83d\ude00\n\/\u00e9""#).string == "😀\n/é")
@@ -57,6 +65,16 @@ struct JSONTests {
       (333333333.3333333, "333333333.3333333"), (10, "10"), (120, "120"),
     ] as [(Double, String)])
   func ecmaScriptNumbers(_ value: Double, _ text: String) { #expect(ECMAScriptNumber.text(value) == text) }
+
+  @Test(
+    "digits that a double can't hold stay where they are asked for, all others are canonical",
+    arguments: [
+      ("9007199254740993", "9007199254740993"), ("9007199254740992", "9007199254740992"), ("1e400", "1e400"),
+      ("1e-400", "1e-400"), ("1.50", "1.5"), ("-0.0", "0"), ("100e-2", "1"), ("0.1", "0.1"), ("-12e1", "-120"),
+    ])
+  func canonicalDigits(_ number: String, _ text: String) throws {
+    #expect(CanonicalJSON.text(try JSONParser.parse("[\(number)]"), keepingDigits: true) == "[\(text)]")
+  }
 
   @Test("canonical objects are sorted by UTF-16 units (RFC 8785 section 3.2.3's example)")
   func canonicalOrder() throws {

@@ -7,17 +7,21 @@ Without a rule: PUT stores nothing and answers 201 with the body's MD5 as ETag, 
   POST /_rules   a JSON list replaces the rules; the first that matches and has uses left is taken:
                  {"match": "PUT /x", "times": 1, "status": 403, "headers": {..}, "body": "..",
                   "early": true (answers before it reads the body), "hang": true (reads and never answers),
-                  "gate": N (answers once N requests that match stand at the gate)}
+                  "gzip": true (the body goes out compressed), "trickle": true (a head that never ends, line by line),
+                 "repeat": N (the body so many times),
+                 "gate": N (answers once N requests that match stand at the gate)}
                  "match" is found in 'METHOD PATH'; "times": 0 is for ever
   GET  /_log     the requests so far: method, path, headers (lower case), size, md5, body (if it is short)
   GET  /_wait?match=..&count=N   answers as soon as N requests whose 'METHOD PATH' holds the text have come
 """
+import gzip
 import hashlib
 import http.server
 import json
 import socket
 import sys
 import threading
+import time
 import urllib.parse
 
 changed = threading.Condition()
@@ -103,8 +107,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 rule["standing"] += 1
                 changed.notify_all()
                 changed.wait_for(lambda: rule["standing"] >= rule["gate"])
+        if rule and rule.get("trickle"):
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+            while True:
+                self.wfile.write(b"X-More: to come\r\n")
+                time.sleep(0.02)
         if rule:
-            return self.answer(rule.get("status", 200), rule.get("headers"), rule.get("body", "").encode())
+            headers, content = rule.get("headers"), rule.get("body", "").encode() * rule.get("repeat", 1)
+            if rule.get("gzip"):
+                headers, content = (headers or {}) | {"Content-Encoding": "gzip"}, gzip.compress(content)
+            return self.answer(rule.get("status", 200), headers, content)
         if self.command == "PUT":
             return self.answer(201, {"ETag": f'"{md5}"'})
         self.answer(200, {"Content-Type": "application/json"}, b"{}")

@@ -31,28 +31,6 @@ struct TaskStateMachineTests {
     #expect(try bench.tell(.deliveryStarted) == [.deliver(.send)])
   }
 
-  @Test("being offline uses up no attempt, until the task expires")
-  func offline() throws {
-    var bench = Bench(resources: 1)
-    for _ in 0..<20 {
-      try bench.tell(.turnCame, .stepFailed(0, noNetwork), .workEnded)
-      #expect(bench.task.waitingFor == .network && bench.task.failedAttempts == 0)
-      try bench.tell(.wake)
-    }
-    bench.now += bench.policy.expireAfterMs
-    try bench.tell(.turnCame, .stepFailed(0, noNetwork), .workEnded)
-    #expect(bench.task.state == .failed && bench.task.failure?.code == .expired)
-  }
-
-  @Test("Retry-After is obeyed at least")
-  func retryAfter() throws {
-    var bench = Bench(resources: 1)
-    var busy = hiccup
-    busy.retryAfterMs = 60_000
-    try bench.tell(.turnCame, .stepFailed(0, busy), .workEnded)
-    #expect(bench.task.waitingFor == .host && bench.task.nextAttemptAt == bench.now + 60_000)
-  }
-
   @Test("progress never falls and says 1 with sent only")
   func progress() throws {
     var bench = Bench(resources: 2)

@@ -21,6 +21,37 @@ struct WaitTests {
     #expect(bench.task.failure?.heldOrigin == "https://h:443")
   }
 
+  @Test("being offline uses up no attempt, until the task expires")
+  func offline() throws {
+    var bench = Bench(resources: 1)
+    for _ in 0..<20 {
+      try bench.tell(.turnCame, .stepFailed(0, noNetwork), .workEnded)
+      #expect(bench.task.waitingFor == .network && bench.task.failedAttempts == 0)
+      try bench.tell(.wake)
+    }
+    bench.now += bench.policy.expireAfterMs
+    try bench.tell(.turnCame, .stepFailed(0, noNetwork), .workEnded)
+    #expect(bench.task.state == .failed && bench.task.failure?.code == .expired)
+  }
+
+  @Test("Retry-After is obeyed at least")
+  func retryAfter() throws {
+    var bench = Bench(resources: 1)
+    var busy = hiccup
+    busy.retryAfterMs = 60_000
+    try bench.tell(.turnCame, .stepFailed(0, busy), .workEnded)
+    #expect(bench.task.waitingFor == .host && bench.task.nextAttemptAt == bench.now + 60_000)
+  }
+
+  @Test("nobody silences a task for longer than a day", arguments: [86_400_001, Int64.max])
+  func longWish(_ wish: Int64) throws {
+    var bench = Bench(resources: 1)
+    var busy = hiccup
+    busy.retryAfterMs = wish
+    try bench.tell(.turnCame, .stepFailed(0, busy), .workEnded)
+    #expect(bench.task.nextAttemptAt == bench.now + 86_400_000)
+  }
+
   @Test("what was not even tried uses up no attempt, however often")
   func untried() throws {
     var bench = Bench(resources: 1)

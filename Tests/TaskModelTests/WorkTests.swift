@@ -91,6 +91,26 @@ struct WorkTests {
     #expect(try bench.tell(.turnCame) == [.upload(1)], "only what has no URL is sent")
   }
 
+  @Test("exports that are refused or lost each time use the repeats up, and the attempts", arguments: [true, false])
+  func neverWhole(_ isLost: Bool) throws {
+    var bench = Bench(resources: 1)
+    var other = Failure(.integrityMismatch, "other bytes", remedy: .restart)
+    other.madeProgress = true
+    for _ in 0..<bench.policy.attempts {
+      #expect(bench.task.state == .queued)
+      try bench.tell(.turnCame)
+      var exports = 1
+      while bench.task.resources[0].state != .failed, exports < 9 {
+        try bench.tell(.exportFinished(0, Bench.file(0)), isLost ? .exportLost(0) : .stepFailed(0, other))
+        exports += 1
+      }
+      #expect(exports <= bench.policy.resourceRetries + 3)
+      try bench.tell(.workEnded)
+      if bench.task.state == .retrying { try bench.tell(.wake) }
+    }
+    #expect(bench.task.failure?.code == .attemptsExhausted)
+  }
+
   @Test("a permanent failure ends the task at once and stops the rest")
   func permanent() throws {
     var bench = Bench(resources: 2)

@@ -174,6 +174,36 @@ struct PutTests {
     #expect(await failure { try await uploadAll(fixture, fixture.service(target))[0] }?.code == code)
   }
 
+  @Test("the page of a hotel's network is no answer of storage; one that says Created is", arguments: [200, 201])
+  func page(_ status: Int) async throws {
+    let fixture = try Fixture(sizes: [5])
+    try server.rules(
+      #"[\#(issuing([0])),{"match":"PUT","times":0,"status":\#(status),"body":"<!DOCTYPE HTML><html>x</html>"}]"#)
+    let service = fixture.service(target)
+    let found = await failure { try await uploadAll(fixture, service)[0] }
+    #expect(found?.code == (status == 200 ? .badAnswer : nil))
+    #expect(found?.remedy == (status == 200 ? .retry : nil))
+  }
+
+  @Test("an expiry that means never is one, by whatever clock", arguments: [0, 4_000_000_000_000, 250_000_000_000_000])
+  func neverExpires(_ now: Int64) async throws {
+    let fixture = try Fixture(sizes: [5])
+    let body = JSONWriter.text(
+      .string(
+        #"{"expiresAt":9223372036854775807,"uploads":[{"index":0,"protocol":"put","url":"\#(server.url)/s","headers":null}]}"#
+      ))
+    try server.rules(#"[{"match":"POST /uploads","body":\#(body)}]"#)
+    #expect(try await uploadAll(fixture, fixture.service(target, now: now)).count == 1)
+  }
+
+  @Test("a member that is null is none")
+  func nulls() throws {
+    let text = #"{"expiresAt":null,"uploads":[{"index":0,"protocol":"put","url":"http://h/a?b","publicUrl":null}]}"#
+    let answer = try CredentialAnswer.parse(try JSONParser.parse(text))
+    #expect(answer.expiresAt == nil)
+    #expect(answer.uploads[0] == .put(PutCredential(url: "http://h/a?b", headers: [], publicUrl: "http://h/a")))
+  }
+
   @Test("a waiter that is canceled leaves the others alone")
   func cancelOneWaiter() async throws {
     let fixture = try Fixture(sizes: [10, 20])

@@ -1,5 +1,6 @@
 import HTTP
 import JSON
+import TaskModel
 import Testing
 
 @testable import Uploads
@@ -18,10 +19,12 @@ struct S3ValuesTests {
   }
 
   @Test("parts cover the file, the last one is what is left, an empty file is one empty part")
-  func ranges() {
+  func ranges() throws {
     let plan = MultipartPlan(size: 25, partSize: 10)
     #expect((1...plan.count).map(plan.range) == [0..<10, 10..<20, 20..<25])
     #expect(MultipartPlan(size: 20, partSize: 10).count == 2)
+    #expect(throws: Failure.self) { try MultipartPlan.checked(size: 10_001, partSize: 1) }
+    #expect(try MultipartPlan.checked(size: 10_000, partSize: 1).count == 10_000)
     let empty = MultipartPlan(size: 0, partSize: 10)
     #expect(empty.count == 1 && empty.range(of: 1) == 0..<0)
   }
@@ -55,6 +58,7 @@ struct S3ValuesTests {
   func tags() throws {
     let md5 = "d41d8cd98f00b204e9800998ecf8427e"
     #expect(ETag.matches(md5.uppercased(), md5: md5) == true)
+    #expect(["\"a\"", "W/\"a\"", "a"].map(ETag.ofPart) == ["a", "a", "a"])
     #expect(ETag.matches("0" + md5.dropFirst(), md5: md5) == false)
     for tag in [nil, "", "5f-3", md5 + "-2", "zz" + md5.dropFirst(2)] { #expect(ETag.matches(tag, md5: md5) == nil) }
     // By `openssl md5` of the two binary digests.

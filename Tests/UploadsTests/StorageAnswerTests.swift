@@ -24,6 +24,14 @@ struct StorageAnswerTests {
   }
 
   @Test(
+    "an error is found behind white space and in any namespace",
+    arguments: [String(repeating: " \n", count: 4_000), ""])
+  func padded(_ space: String) {
+    let body = space + "<?xml version=\"1.0\"?><Error xmlns=\"urn:x\"><Code>SlowDown</Code></Error>"
+    #expect(StorageAnswer.errorCode(Array(body.utf8)) == "SlowDown")
+  }
+
+  @Test(
     "what is no error document changes nothing",
     arguments: ["", "{}", "<html><Error><Code>BadDigest</Code>", "<Error>"])
   func others(_ body: String) {

@@ -14,12 +14,15 @@ private final class ScriptedEndpoint: UploadEndpoint {
     /// Bytes per append, else a failure.
     var appends: [Result<Int64, Failure>] = []
     var finishes: [Result<Void, Failure>] = []
+    /// After a failed append.
+    var held: Int64 = 0
     var asked: [String] = []
   }
 
   let script: Mutex<Script>
   init(_ script: Script) { self.script = Mutex(script) }
   var asked: [String] { script.withLock { $0.asked } }
+  var heldBytes: Int64 { script.withLock { $0.held } }
 
   func find(_ saved: JSONObject) async throws -> FoundUpload {
     script.withLock { script in
@@ -154,13 +157,47 @@ struct UploadRunTests {
 
   @Test("what arrived before a failure is progress too")
   func progressBeforeFailure() async {
-    for madeProgress in [true, false] {
+    let refused = Failure(.forbidden, "expired", remedy: .refreshCredential)
+    for held: Int64 in [5, 0] {
       let told = Told()
-      var refused = Failure(.forbidden, "expired", remedy: .refreshCredential)
-      refused.madeProgress = madeProgress
-      _ = await run(.init(appends: [.failure(refused)]), watch: UploadWatch(advanced: { told.note(1) }))
-      #expect(told.values.count == (madeProgress ? 1 : 0))
+      _ = await run(.init(appends: [.failure(refused)], held: held), watch: UploadWatch(advanced: { told.note(1) }))
+      #expect(told.values.count == (held > 0 ? 1 : 0))
     }
+  }
+
+  @Test("the same bytes again are no progress: a server that forgets what it took is not asked for ever")
+  func forgetful() async {
+    let told = Told()
+    let run = await run(
+      .init(found: Array(repeating: .holds(0), count: 9), finishes: Array(repeating: .failure(Self.look), count: 9)),
+      watch: UploadWatch(advanced: { told.note(1) }))
+    #expect(run.asked.count { $0 == "finish" } == 3)
+    #expect(told.values.count == 2)
+    #expect(throws: Failure.self) { try run.result.get() }
+  }
+
+  @Test("nor are they in a later attempt, also where the upload had to be begun anew", arguments: [false, true])
+  func forgetfulOverAttempts(_ isLost: Bool) async {
+    let (memory, told) = (TestMemory(), Told())
+    let watch = UploadWatch(advanced: { told.note(1) })
+    let down = isLost ? Self.lost : Failure(.unavailable, "down", remedy: .retry)
+    for _ in 0..<3 {
+      let appends: [Result<Int64, Failure>] = [.success(5), .failure(down), .success(5), .failure(down)]
+      _ = await run(.init(found: isLost ? [] : [.holds(0)], appends: appends), memory, watch: watch)
+    }
+    #expect(told.values.count == 1)
+    _ = await run(
+      .init(found: isLost ? [] : [.holds(0)], appends: [.success(6), .failure(down), .failure(down)]), memory,
+      watch: watch)
+    #expect(told.values.count == 2)
+  }
+
+  @Test("a server that says thanks and has no more than before is not sent the same for ever")
+  func takesNothing() async {
+    let run = await run(
+      .init(found: Array(repeating: .holds(0), count: 9), appends: Array(repeating: .success(0), count: 9)))
+    #expect(run.asked.count { $0.hasPrefix("append") } == 3)
+    #expect(throws: Failure.self) { try run.result.get() }
   }
 
   @Test("a credential that is about to expire is asked about between pieces, never before the first")
