@@ -39,16 +39,16 @@ struct CredentialSession: UploadSession {
         throw Failure(.badAnswer, "the service issued no credential for resource \(index)", remedy: .giveUp)
       }
       let watch = UploadWatch(
-        advanced: {
-          advance.make()
-          await broker.noteProgress()
-        }, isExpiring: { await broker.isExpiring(issue) })
+        moved: { await broker.noteProgress() }, advanced: { advance.make() },
+        isExpiring: { await broker.isExpiring(issue) })
       do {
         return try await UploadProtocol.run(
           credential, file, name: task.resources[index].name, token: "\(task.id)/\(index)", checkpoint, tools, watch,
           progress)
       } catch let failure as Failure where failure.remedy == .refreshCredential {
-        // The broker knows whether a fresh one has been refused already, and ends this loop.
+        // The broker knows whether a fresh one has been refused already, and ends this loop, unless the server takes the
+        // same piece again for each of them.
+        guard advance.mayRenew() else { throw failure.final }
         refused = issue.generation
       }
     }
@@ -57,7 +57,26 @@ struct CredentialSession: UploadSession {
 
 /// Whether the server got more than it had.
 private final class Advance: Sendable {
+  /// More than a large file needs that has to be sent again by URLs which live for a few pieces.
+  private static let longestVainRenewals = 1_000
+
   private let made = Atomic<Bool>(false)
+  private let renewals = Atomic<Int>(0)
   var isMade: Bool { made.load(ordering: .acquiring) }
-  func make() { made.store(true, ordering: .releasing) }
+
+  func make() {
+    made.store(true, ordering: .releasing)
+    renewals.store(0, ordering: .releasing)
+  }
+
+  /// - Returns: false where renewals have brought nothing too often.
+  func mayRenew() -> Bool { renewals.add(1, ordering: .acquiringAndReleasing).newValue <= Self.longestVainRenewals }
+}
+
+extension Failure {
+  fileprivate var final: Failure {
+    var copy = self
+    copy.remedy = .needsUser
+    return copy
+  }
 }

@@ -35,8 +35,12 @@ enum UploadProtocol {
     case .form(let credential): return try await run(FormEndpoint(credential, file, tools))
     case .tus(let credential):
       let save: UploadSave = { [checkpoint] in try await checkpoint.save($0, by: TusEndpoint.name) }
+      let found = { @Sendable in
+        await watch.moved()
+        await watch.advanced()
+      }
       return try await run(
-        TusEndpoint(credential, file, name: name, tools, save: save, advanced: watch.advanced))
+        TusEndpoint(credential, file, name: name, tools, save: save, advanced: found))
     case .multipart(let credential):
       let place = MultipartPlace(credential)
       switch credential {

@@ -78,7 +78,9 @@ struct UploadRun<Endpoint: UploadEndpoint> {
       } catch {
         outcome = .failure(error)
       }
-      if checkpoint.advance(to: (try? outcome.get()) ?? endpoint.heldBytes) {
+      let reached = (try? outcome.get()) ?? endpoint.heldBytes
+      if reached > held { await watch.moved() }
+      if checkpoint.advance(to: reached) {
         advanced()
         await watch.advanced()
       }
@@ -94,7 +96,9 @@ struct UploadRun<Endpoint: UploadEndpoint> {
 
 /// Who wants to know how a try goes.
 struct UploadWatch: Sendable {
-  /// The server has more than before.
+  /// The server took a piece, perhaps one that it had before: the credential is good.
+  var moved: @Sendable () async -> Void = {}
+  /// The server has more than it ever had.
   var advanced: @Sendable () async -> Void = {}
   /// Whether the credential will not do for another piece. Asked between pieces only, so that each credential brings some.
   var isExpiring: @Sendable () async -> Bool = { false }

@@ -192,6 +192,16 @@ struct UploadRunTests {
     #expect(told.values.count == 2)
   }
 
+  @Test("what has to be sent again is no progress, and shows all the same that the credential is good")
+  func sentAgain() async {
+    let (moved, advanced) = (Told(), Told())
+    let memory = TestMemory(["protocol": "scripted", "size": 10, "md5": "d", "uploadId": "old", "best": 10])
+    let run = await run(
+      .init(), memory, watch: UploadWatch(moved: { moved.note(1) }, advanced: { advanced.note(1) }))
+    #expect(run.asked == ["find old", "create", "append 0", "append 5", "finish"])
+    #expect(moved.values.count == 2 && advanced.values.isEmpty)
+  }
+
   @Test("a server that says thanks and has no more than before is not sent the same for ever")
   func takesNothing() async {
     let run = await run(
