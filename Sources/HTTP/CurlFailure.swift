@@ -5,10 +5,13 @@ enum CurlFailure {
   /// - Parameters:
   ///   - host: the only part of the URL that a message may hold.
   ///   - hasConnected: whether bytes of the request went out.
-  static func error(_ code: CURLcode, host: String, hasConnected: Bool) -> HTTPError {
+  static func error(
+    _ code: CURLcode, host: String, hasConnected: Bool, keptConnectionDied: Bool
+  ) -> HTTPError {
     let text = String(cString: tc_curl_easy_strerror(code))
     return HTTPError(
-      word(code, hasConnected: hasConnected), "\(host): \(text)", requestMayHaveArrived: hasConnected)
+      word(code, hasConnected: hasConnected), "\(host): \(text)", requestMayHaveArrived: hasConnected,
+      keptConnectionDied: keptConnectionDied)
   }
 
   private static func word(_ code: CURLcode, hasConnected: Bool) -> HTTPError.Code {
