@@ -49,8 +49,10 @@ def config(folder, weed):
     return path
 
 
-def engine_round(engine, source):
-    """- Returns wall and CPU seconds of the export step's digests and of the upload step."""
+def engine_round(engine, source, begin_of_upload=None):
+    """- Returns wall and CPU seconds of the export step's digests and of the upload step.
+
+    `begin_of_upload` tells by perf_counter when that was, where the state `uploading` comes too early."""
     pid = engine.process.pid
     engine.notifications.clear()
     marks = {"begin": (time.perf_counter(), cpu_seconds(pid))}
@@ -64,6 +66,8 @@ def engine_round(engine, source):
     if task["state"] != "sent":
         raise RuntimeError(f"the upload failed: {task['failure']['message']}")
     wall, cpu = (marks["uploaded"][i] - marks["uploading"][i] for i in (0, 1))
+    if begin_of_upload:
+        wall = marks["uploaded"][0] - begin_of_upload()
     return {"wall": wall, "cpu": cpu, "digests": marks["exported"][1] - marks["begin"][1], "id": task["id"]}
 
 

@@ -5,6 +5,7 @@ import statistics
 import subprocess
 import sys
 import threading
+import time
 
 import s3_part
 import upload_part
@@ -43,8 +44,9 @@ def place(weed, name):
     return f"http://127.0.0.1:{weed.filer_port}/.tus/buckets/media/{name}"
 
 
-def issuer(weed):
-    """Names a place of its own for every upload, and checks nothing."""
+def issuer(weed, size):
+    """Names a place of its own for every upload, and checks nothing. Warms memory before it answers, as is done before tuspy
+    starts (see touch_memory); `answered` is when it was."""
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -53,6 +55,8 @@ def issuer(weed):
             uploads = [{"index": resource["index"], "protocol": "tus", "endpoint": place(weed, request["taskId"])}
                        for resource in request["resources"]]
             answer = json.dumps({"uploads": uploads}).encode()
+            upload_part.touch_memory(2 * size)
+            self.server.answered = time.perf_counter()
             self.send_response(200)
             self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
@@ -80,18 +84,19 @@ def measure(programs, build, work, size, where):
     upload_part.random_file(work / "source.bin", size)
     python = tuspy(build)
     weed = Weed(work / "weed")
-    service = issuer(weed)
+    service = issuer(weed, size)
     rounds = {"taskcenterd": []}
     try:
         command = [programs / "taskcenterd", "--store", work / "store", "--config", config(work, service.server_port)]
         with EngineProcess(command) as engine:
             engine.call("event/subscribe", {"progressIntervalMs": 1000})
             for _ in range(ROUNDS):
-                mine = s3_part.engine_round(engine, work / "source.bin")
+                mine = s3_part.engine_round(engine, work / "source.bin", lambda: service.answered)
                 engine.call("task/delete", {"id": mine["id"]})
                 rounds["taskcenterd"].append(mine)
                 if python:
                     line = [python, "-c", CODE, place(weed, "tuspy"), work / "source.bin", str(CHUNK)]
+                    upload_part.touch_memory(2 * size)
                     rounds.setdefault("tuspy", []).append(s3_part.other_round(line, s3_part.environment(work)))
                 for key in weed.keys():
                     weed.request("DELETE", "/" + key)
