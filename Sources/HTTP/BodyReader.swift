@@ -12,6 +12,8 @@ final class BodyReader {
   private var position: Int64 = 0
   /// The furthest byte handed out, also across rewinds.
   private(set) var handed: Int64 = 0
+  /// Bytes handed out, those that went again too.
+  private(set) var moved: Int64 = 0
   private(set) var failure: HTTPError?
 
   init(_ body: HTTPBody) {
@@ -64,6 +66,7 @@ final class BodyReader {
 
   private func advance(_ count: Int) -> Piece {
     position += Int64(count)
+    moved += Int64(count)
     handed = max(handed, position)
     return .bytes(count)
   }

@@ -5,12 +5,15 @@ enum CurlFailure {
   /// - Parameters:
   ///   - host: the only part of the URL that a message may hold.
   ///   - hasConnected: whether bytes of the request went out.
-  static func error(_ code: CURLcode, host: String, hasConnected: Bool) -> HTTPError {
+  static func error(
+    _ code: CURLcode, host: String, hasConnected: Bool, keptConnectionDied: Bool
+  ) -> HTTPError {
     // libcurl calls it so where a line of the answer's head is longer than its 100 KiB.
     let isLongLine = code == CURLE_OUT_OF_MEMORY && hasConnected
     let text = isLongLine ? "the answer's head is too long" : String(cString: tc_curl_easy_strerror(code))
     return HTTPError(
-      word(code, hasConnected: hasConnected), "\(host): \(text)", requestMayHaveArrived: hasConnected)
+      word(code, hasConnected: hasConnected), "\(host): \(text)", requestMayHaveArrived: hasConnected,
+      keptConnectionDied: keptConnectionDied)
   }
 
   private static func word(_ code: CURLcode, hasConnected: Bool) -> HTTPError.Code {

@@ -46,6 +46,8 @@ enum EasyOptions {
     _ = tc_curl_set_string(easy, CURLOPT_CUSTOMREQUEST, request.method)
   }
 
+  static func useFreshConnection(_ easy: UnsafeMutableRawPointer) { set(easy, CURLOPT_FRESH_CONNECT, 1) }
+
   /// - Parameter withSecrets: false for another host than the one they were given for.
   static func headerList(_ headers: [HTTPHeader], withSecrets: Bool) -> UnsafeMutablePointer<curl_slist>? {
     // libcurl would ask for 100 Continue before every body, which costs a round trip.

@@ -7,7 +7,8 @@ import Synchronization
 ///
 /// HTTP/1.1 throughout: three uploads over one HTTP/2 connection would share one TCP window. Proxies come from the
 /// environment (`http_proxy`, `https_proxy`, `no_proxy`), as for curl. Connections are kept and used again; where one
-/// turns out dead before any byte of an answer came, libcurl sends the request again on a fresh one.
+/// turns out dead before any byte of an answer came, the request is sent again on a fresh one, once, unless it says that it is
+/// not repeatable.
 public final class HTTPClient: Sendable {
   public struct Settings: Sendable, Hashable {
     /// PEM file of the authorities to trust in place of the system's.

@@ -32,18 +32,22 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
   public let message: String
   /// Whether the server can have seen the request: it had a connection and bytes of it went out.
   public let requestMayHaveArrived: Bool
+  /// It went out on a connection that was kept from an earlier request, and that ended at its beginning, before any byte of
+  /// an answer. As a rule the server had closed it; there is no need to wait before it is asked on a fresh one.
+  public let keptConnectionDied: Bool
   /// Of `held`: how long still, in milliseconds.
   public let retryAfterMs: Int64?
   /// Of `held`: who has asked for it.
   public let origin: String?
 
   public init(
-    _ code: Code, _ message: String, requestMayHaveArrived: Bool = false, retryAfterMs: Int64? = nil,
-    origin: String? = nil
+    _ code: Code, _ message: String, requestMayHaveArrived: Bool = false, keptConnectionDied: Bool = false,
+    retryAfterMs: Int64? = nil, origin: String? = nil
   ) {
     self.code = code
     self.message = message
     self.requestMayHaveArrived = requestMayHaveArrived
+    self.keptConnectionDied = keptConnectionDied
     self.retryAfterMs = retryAfterMs
     self.origin = origin
   }

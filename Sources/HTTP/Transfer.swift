@@ -5,8 +5,8 @@ import Platform
 final class Transfer {
   enum Outcome {
     case final(HTTPResponse)
-    /// The handle is set up for the new place and wants to be added again.
-    case redirected
+    /// The handle is set up for the new place, or for a fresh connection, and wants to be added again.
+    case again
   }
 
   enum Clock {
@@ -22,6 +22,8 @@ final class Transfer {
   private var headerList: UnsafeMutablePointer<curl_slist>?
   private var url: String
   private var redirects = 0
+  /// Once only, so that no server can have it sent for ever.
+  private var hasRepeated = false
   private var watch: StallWatch
   /// Looks at what goes out only: a server could answer one byte at a time for ever.
   private var patience: StallWatch
@@ -158,11 +160,9 @@ final class Transfer {
     if let error = sinkFailure ?? body.failure ?? (isCutShort ? nil : answer.failure(limit: request.maxResponseBytes)) {
       return .failure(named(error))
     }
-    guard code == CURLE_OK || isCutShort else {
-      return .failure(CurlFailure.error(code, host: host, hasConnected: hasConnected))
-    }
+    guard code == CURLE_OK || isCutShort else { return failed(code) }
     if isRedirect(status), let location = EasyInfo.redirectURL(easy) {
-      return Result { () throws(HTTPError) in try follow(to: location) }.map { .redirected }
+      return Result { () throws(HTTPError) in try follow(to: location) }.map { .again }
     }
     do throws(HTTPError) { _ = try beginSink() } catch { return .failure(named(error)) }
     let response = HTTPResponse(
@@ -170,6 +170,22 @@ final class Transfer {
       retryAfterMs: RetryAfter.milliseconds(answer.headers, wallMs: SystemTime.wallMs()), origin: Origin(url)?.text)
     return .success(.final(response))
   }
+
+  private func failed(_ code: CURLcode) -> Result<Outcome, HTTPError> {
+    let wasKept = answer.moved == 0 && EasyInfo.keptConnectionDied(easy, code)
+    if wasKept, request.isRepeatable, !hasRepeated {
+      hasRepeated = true
+      EasyOptions.useFreshConnection(easy)
+      startOver()
+      return .success(.again)
+    }
+    let diedEarly = wasKept && body.handed <= Self.earlyBytes
+    return .failure(CurlFailure.error(code, host: host, hasConnected: hasConnected, keptConnectionDied: diedEarly))
+  }
+
+  /// What libcurl reads and the kernel takes before the news of a closed connection comes. Later it is the line that broke,
+  /// and the server may still be at what it got.
+  private static let earlyBytes: Int64 = 1 << 20
 
   private func isRedirect(_ status: Int) -> Bool {
     switch status {
@@ -187,14 +203,18 @@ final class Transfer {
     guard let old = Origin(url), let new = Origin(location), new.scheme == "https" || new.scheme == "http",
       !(old.scheme == "https" && new.scheme == "http")
     else { throw named(HTTPError(.badRedirect, "redirected to a place that is not allowed")) }
+    startOver()
+    // Once dropped the secrets stay dropped, also on the way back: compared with the first request.
+    aim(at: location, withSecrets: Origin(request.url) == new)
+  }
+
+  private func startOver() {
     body.rewind()
     answer = AnswerBuffer()
     hasConnected = false
     isPaused = false
     socket = nil
     noteMove(nowMs: SystemTime.monotonicMs())
-    // Once dropped the secrets stay dropped, also on the way back: compared with the first request.
-    aim(at: location, withSecrets: Origin(request.url) == new)
   }
 
   private var host: String { Origin(url)?.host ?? "the server" }
@@ -215,14 +235,14 @@ final class Transfer {
     // It is we who hold it back.
     if isPaused { noteMove(nowMs: nowMs) }
     let queued = socket.map(SocketRegistry.unacknowledgedBytes) ?? 0
-    let moved = body.handed + answer.moved
+    let moved = body.moved + answer.moved
     switch watch.look(moved: moved, queued: queued, nowMs: nowMs) {
     case .stalled:
       return .over(named(HTTPError(.stalled, "no byte moved for \(request.stallTimeoutMs) ms")))
     case .lookAgain(let afterMs): waitMs = min(waitMs, afterMs)
     }
     if request.sink == nil {
-      switch patience.look(moved: body.handed, queued: queued, nowMs: nowMs) {
+      switch patience.look(moved: body.moved, queued: queued, nowMs: nowMs) {
       case .stalled:
         return .over(
           named(HTTPError(.timedOut, "no whole answer in \(Self.answerPatience * request.stallTimeoutMs) ms")))

@@ -51,7 +51,7 @@ final class TransferSet {
       else { continue }
       switch transfer.outcome(of: message.pointee.data.result) {
       case .success(.final(let response)): end(transfer, .success(response))
-      case .success(.redirected):
+      case .success(.again):
         tc_curl_multi_remove_handle(multi, easy)
         tc_curl_multi_add_handle(multi, easy)
         hasRestarted = true

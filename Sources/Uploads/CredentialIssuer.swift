@@ -36,6 +36,9 @@ struct CredentialIssuer: Sendable {
     return answer
   }
 
+  /// Bytes: 10,000 parts, and a signed URL with a session token takes up to 1.5 kB.
+  private static let maximumAnswer = 16 << 20
+
   private func httpRequest(_ body: CredentialRequest) -> HTTPRequest {
     let url = URLTemplate.fill(target.url, body.places)
     var headers = target.headers.map { HTTPHeader($0.name, $0.value) }
@@ -43,6 +46,7 @@ struct CredentialIssuer: Sendable {
     var request = HTTPRequest("POST", url: url, headers: headers, body: .data(JSONWriter.bytes(body.json)))
     request.stallTimeoutMs = settings.stallTimeoutMs
     request.connectTimeoutMs = settings.connectTimeoutMs
+    request.maxResponseBytes = Self.maximumAnswer
     return request
   }
 

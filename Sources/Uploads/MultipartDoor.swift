@@ -11,7 +11,7 @@ enum MultipartCall: Sendable {
   case listUploads
   case part(Int, uploadId: String)
   /// Those after part `marker`.
-  case list(uploadId: String, marker: String?)
+  case list(uploadId: String, marker: Int?)
   case complete(uploadId: String)
   case abort(uploadId: String)
   case head
@@ -72,13 +72,22 @@ struct PresignedDoor: MultipartDoor {
   private func place(_ call: MultipartCall) -> (method: String, url: String)? {
     switch call {
     case .part(let number, _): credential.parts[number].map { ("PUT", $0) }
-    // A marker would change the signed query: what is not on the first page (1,000 parts) is sent again.
-    case .list(_, let marker): marker == nil ? credential.listUrl.map { ("GET", $0) } : nil
+    case .list(_, let marker): page(after: marker).map { ("GET", $0) }
     case .complete: ("POST", credential.completeUrl)
     case .abort: credential.abortUrl.map { ("DELETE", $0) }
     case .head: credential.publicUrl.hasPrefix("http") ? ("HEAD", credential.publicUrl) : nil
     case .put, .create, .listUploads: nil
     }
+  }
+}
+
+extension PresignedDoor {
+  /// A marker would change the signed query, so the service signs pages with markers of its own: each begins at a whole
+  /// thousand. Where the last page ended beyond one, because parts are missing, a few are named twice.
+  /// - Returns: nil where no such page was signed: what is on it is sent again.
+  fileprivate func page(after marker: Int?) -> String? {
+    let index = (marker ?? 0) / PresignedMultipart.partsOnPage
+    return index < credential.listUrls.count ? credential.listUrls[index] : nil
   }
 }
 
@@ -141,7 +150,7 @@ struct S3Door: MultipartDoor {
     case .listUploads: ("GET", object.bucketPath, [("uploads", ""), ("prefix", object.key)])
     case .part(let number, let id): ("PUT", object.path, [("partNumber", String(number)), ("uploadId", id)])
     case .list(let id, let marker):
-      ("GET", object.path, [("uploadId", id)] + (marker.map { [("part-number-marker", $0)] } ?? []))
+      ("GET", object.path, [("uploadId", id)] + (marker.map { [("part-number-marker", String($0))] } ?? []))
     case .complete(let id): ("POST", object.path, [("uploadId", id)])
     case .abort(let id): ("DELETE", object.path, [("uploadId", id)])
     case .head: ("HEAD", object.path, [])

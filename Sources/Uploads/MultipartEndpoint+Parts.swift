@@ -5,73 +5,86 @@ import TaskModel
 // Send what is missing.
 
 extension MultipartEndpoint {
-  /// One part, or a few at once where upload slots are free.
+  /// Sends parts until none is missing, or the credential is about to expire.
   func append(from offset: Int64, progress report: @escaping UploadProgress) async throws -> Int64 {
     if progress.withLock({ $0.isWhole }) { return try await putWhole(report) }
     let (plan, have) = progress.withLock { ($0.plan, $0.parts) }
-    let missing = Array((1...plan.count).lazy.filter { have[$0] == nil }.prefix(Self.maximumPartsAtOnce))[...]
-    try await send(missing, SentBytes(held: heldBytes, report))
+    try await send((1...plan.count).filter { have[$0] == nil }, SentBytes(held: heldBytes, report))
     return heldBytes
   }
 
-  /// Of one file: more hardly help, and each can lose its part in a crash.
-  private static var maximumConnections: Int { 3 }
-  /// So that borrowed connections need not wait for each other after every part.
-  private static var maximumPartsAtOnce: Int { 12 }
-
-  /// On one connection, and on others as long as there are slots that nobody else wants: each is borrowed for one part.
-  private func send(_ missing: ArraySlice<Int>, _ sent: SentBytes) async throws {
-    var rest = missing
-    var running = 0
-    var isOwnFree = true
-    let lender = tools.lender
-    try await withThrowingTaskGroup(of: Bool.self) { group in
+  /// Keeps the connections busy: while parts are in the air, the MD5 of the next one is made, so that it can follow at once.
+  /// Looks up whenever one has arrived: a borrowed connection is given back and asked for again, so that whoever waits for
+  /// a slot gets it after one part, and a credential that is about to expire brings no further one.
+  private func send(_ missing: [Int], _ sent: SentBytes) async throws {
+    var rest = missing[...]
+    var next: DigestedPart?
+    var isDigesting = false
+    var isEnding = false
+    var lanes = PartLanes(lender: tools.lender)
+    try await withThrowingTaskGroup(of: PartEvent.self) { group in
       while true {
-        while let number = rest.first, running < Self.maximumConnections {
-          let isBorrowed = !isOwnFree
-          if isBorrowed, lender?.tryTake() != true { break }
-          isOwnFree = false
-          rest.removeFirst()
-          running += 1
+        if let part = next, let lane = lanes.take() {
+          next = nil
           group.addTask {
-            defer { if isBorrowed { lender?.giveBack() } }
-            try await self.sendPart(number, sent)
-            return isBorrowed
+            defer { lane.giveBack() }
+            try await self.sendPart(part, sent)
+            return .sent(lane)
           }
         }
-        guard let wasBorrowed = try await group.next() else { return }
-        running -= 1
-        if !wasBorrowed { isOwnFree = true }
-        // Nothing is in flight: the caller looks whether to go on.
-        if running == 0 { return }
+        if next == nil, !isDigesting, !isEnding, let number = rest.popFirst() {
+          isDigesting = true
+          group.addTask { .digested(try await self.digest(number)) }
+        }
+        switch try await group.next() {
+        case .digested(let part):
+          isDigesting = false
+          if !isEnding { next = part }
+        case .sent(let lane):
+          lanes.noteFree(lane)
+          if await watch.isExpiring() {
+            isEnding = true
+            next = nil
+          }
+        // Nothing is in the air, and nothing is left to send.
+        case nil: return
+        }
       }
     }
   }
 
-  private func sendPart(_ number: Int, _ sent: SentBytes) async throws {
-    let (plan, id) = progress.withLock { ($0.plan, $0.uploadId ?? "") }
-    let range = plan.range(of: number)
-    try await retryingBadDigest {
-      let digest = try await PartDigest.md5(of: file.file, range)
-      let md5 = Hex.text(digest)
-      let body = HTTPBody.file(FileBody(file.file, offset: range.lowerBound, length: Int64(range.count)))
-      let response = try await call(
-        .part(number, uploadId: id), headers: [HTTPHeader("Content-MD5", Base64.text(digest))], body: body,
-        progress: { sent.note($0, of: number) })
-      // S3 always gives one; without it Complete has nothing to name.
-      guard let etag = response.header("ETag").map(ETag.ofPart), !etag.isEmpty else {
-        throw Failure(.badAnswer, "storage took a part and gave it no ETag", remedy: .retry)
-      }
-      if ETag.matches(etag, md5: md5) == false, !ETag.isHidden(response) { throw StorageAnswer.otherBytes(place.host) }
-      note(number, md5: md5, etag: etag)
+  private func digest(_ number: Int) async throws -> DigestedPart {
+    let range = progress.withLock { $0.plan.range(of: number) }
+    return DigestedPart(number: number, range: range, md5: try await PartDigest.md5(of: file.file, range))
+  }
+
+  private func sendPart(_ part: DigestedPart, _ sent: SentBytes) async throws {
+    try await retryingBadDigest(
+      first: { try await sendOnce(part, sent) },
+      // Read anew: the digest may have been the wrong one.
+      again: { try await sendOnce(try await digest(part.number), sent) })
+  }
+
+  private func sendOnce(_ part: DigestedPart, _ sent: SentBytes) async throws {
+    let id = progress.withLock { $0.uploadId ?? "" }
+    let md5 = Hex.text(part.md5)
+    let body = HTTPBody.file(FileBody(file.file, offset: part.range.lowerBound, length: Int64(part.range.count)))
+    let response = try await call(
+      .part(part.number, uploadId: id), headers: [HTTPHeader("Content-MD5", Base64.text(part.md5))], body: body,
+      progress: { sent.note($0, of: part.number) })
+    // S3 always gives one; without it Complete has nothing to name.
+    guard let etag = response.header("ETag").map(ETag.ofPart), !etag.isEmpty else {
+      throw Failure(.badAnswer, "storage took a part and gave it no ETag", remedy: .retry)
     }
+    if ETag.matches(etag, md5: md5) == false, !ETag.isHidden(response) { throw StorageAnswer.otherBytes(place.host) }
+    note(part.number, md5: md5, etag: etag)
   }
 
   private func putWhole(_ report: @escaping UploadProgress) async throws -> Int64 {
     let export = file.export
     var headers = [HTTPHeader("Content-Type", export.mime), HTTPHeader(Self.tokenHeader, token)]
     if let md5 = Hex.bytes(export.md5) { headers.append(HTTPHeader("Content-MD5", Base64.text(md5))) }
-    try await retryingBadDigest {
+    func sendOnce() async throws {
       let body = HTTPBody.file(FileBody(file.file, length: export.size))
       let response = try await call(.put, headers: headers, body: body, sha256: export.sha256, progress: report)
       if let failure = StorageAnswer.page(response, host: place.host) { throw failure }
@@ -81,15 +94,27 @@ extension MultipartEndpoint {
       }
       progress.withLock { $0.wholeTag = etag }
     }
+    try await retryingBadDigest(first: sendOnce, again: sendOnce)
     return export.size
   }
 
   /// Bytes that were changed on the way come better the next time. Twice is no accident: the file is not what it was.
-  private func retryingBadDigest(_ body: () async throws -> Void) async throws {
+  private func retryingBadDigest(first: () async throws -> Void, again: () async throws -> Void) async throws {
     do {
-      try await body()
+      try await first()
     } catch let failure as Failure where failure.isBadDigest {
-      try await body()
+      try await again()
     }
   }
+}
+
+private struct DigestedPart: Sendable {
+  let number: Int
+  let range: Range<Int64>
+  let md5: [UInt8]
+}
+
+private enum PartEvent: Sendable {
+  case digested(DigestedPart)
+  case sent(PartLanes.Lane)
 }

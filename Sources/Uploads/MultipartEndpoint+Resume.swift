@@ -82,7 +82,7 @@ extension MultipartEndpoint {
   /// - Returns: nil where the server does not know the upload.
   private func listParts(_ id: String) async throws -> [S3Listing.Part]? {
     var parts: [S3Listing.Part] = []
-    var marker: String?
+    var marker: Int?
     repeat {
       let response = try await Self.attempt { try await door.send(.list(uploadId: id, marker: marker)) }
       // No way to ask: what was sent is sent again.
@@ -95,8 +95,8 @@ extension MultipartEndpoint {
       }
       let page = S3Listing(response.body)
       parts += page.parts
-      // A marker that does not move would go round for ever.
-      marker = page.nextMarker == marker ? nil : page.nextMarker
+      // A marker that does not grow would go round for ever.
+      marker = page.nextMarker.flatMap { $0 > marker ?? 0 ? $0 : nil }
     } while marker != nil
     return parts
   }

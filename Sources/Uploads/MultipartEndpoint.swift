@@ -38,16 +38,21 @@ final class MultipartEndpoint<Door: MultipartDoor>: UploadEndpoint {
   let file: UploadFile
   let tools: UploadTools
   let token: String
+  let watch: UploadWatch
   let progress: Mutex<Progress>
 
   /// - Parameters:
   ///   - place: which upload this is about, as it is saved.
   ///   - token: of the task's resource.
-  init(_ door: Door, _ place: MultipartPlace, _ file: UploadFile, token: String, _ tools: UploadTools) {
+  ///   - watch: asked between parts whether the credential will do for another one.
+  init(
+    _ door: Door, _ place: MultipartPlace, _ file: UploadFile, token: String, _ tools: UploadTools, _ watch: UploadWatch
+  ) {
     self.door = door
     self.place = place
     self.file = file
     self.tools = tools
+    self.watch = watch
     // Another content of the same resource is another object.
     self.token = "\(token)/\(file.export.md5)"
     progress = Mutex(

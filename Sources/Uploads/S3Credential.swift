@@ -9,11 +9,15 @@ enum MultipartCredential: Sendable, Hashable {
 
 /// URLs that the service has signed, for one upload that it has begun.
 struct PresignedMultipart: Sendable, Hashable {
+  /// ListParts answers no more at once ("ListParts", Amazon S3 API Reference).
+  static let partsOnPage = 1_000
+
   var uploadId: String
   /// Bytes; the last part may be shorter.
   var partSize: Int64
   var parts: [Int: String]
-  var listUrl: String?
+  /// ListParts, a page of 1,000 part numbers each: the first one, the one after part 1,000, and so on.
+  var listUrls: [String] = []
   var completeUrl: String
   var abortUrl: String?
   var publicUrl: String
@@ -101,10 +105,13 @@ extension MultipartCredential {
       var part = try reader.object()
       urls[Int(try part.required("number").int(in: 1...10_000))] = try part.required("url").webURL()
     }
+    var pages: [String] = []
+    for page in try fields.optional("listUrls")?.array() ?? [] { pages.append(try page.webURL()) }
+    if pages.isEmpty, let first = fields.optional("listUrl") { pages = [try first.webURL()] }
     return PresignedMultipart(
       uploadId: try fields.required("uploadId").nonEmptyString(),
       partSize: try fields.required("partSize").int(in: 1...5_368_709_120), parts: urls,
-      listUrl: try fields.optional("listUrl")?.webURL(), completeUrl: try fields.required("completeUrl").webURL(),
+      listUrls: pages, completeUrl: try fields.required("completeUrl").webURL(),
       abortUrl: try fields.optional("abortUrl")?.webURL(),
       publicUrl: try fields.required("publicUrl").nonEmptyString())
   }

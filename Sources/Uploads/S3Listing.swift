@@ -10,7 +10,7 @@ struct S3Listing: Sendable {
 
   let parts: [Part]
   /// Where the next page begins; nil on the last one.
-  let nextMarker: String?
+  let nextMarker: Int?
 
   init(_ body: [UInt8]) {
     let document = S3XML.document(body)
@@ -21,7 +21,7 @@ struct S3Listing: Sendable {
       return Part(number: number, size: size, etag: ETag.bare(etag))
     }
     let isTruncated = S3XML.text("IsTruncated", in: document) == "true"
-    nextMarker = isTruncated ? S3XML.text("NextPartNumberMarker", in: document) : nil
+    nextMarker = isTruncated ? S3XML.text("NextPartNumberMarker", in: document).flatMap { Int($0) } : nil
   }
 
   /// Ids of the uploads of this very key; a prefix finds longer keys too.

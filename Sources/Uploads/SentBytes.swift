@@ -5,26 +5,25 @@ import Synchronization
 final class SentBytes: Sendable {
   private struct State {
     var parts: [Int: Int64] = [:]
-    var told: Int64 = 0
+    var sum: Int64
   }
 
-  private let held: Int64
   private let report: UploadProgress
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// - Parameter held: what the server had before these parts.
   init(held: Int64, _ report: @escaping UploadProgress) {
-    self.held = held
     self.report = report
+    state = Mutex(State(sum: held))
   }
 
   func note(_ bytes: Int64, of part: Int) {
     let sum = state.withLock { state -> Int64? in
-      state.parts[part] = max(bytes, state.parts[part] ?? 0)
-      let sum = held + state.parts.values.reduce(0, +)
-      guard sum > state.told else { return nil }
-      state.told = sum
-      return sum
+      let more = bytes - (state.parts[part] ?? 0)
+      guard more > 0 else { return nil }
+      state.parts[part] = bytes
+      state.sum += more
+      return state.sum
     }
     if let sum { report(sum) }
   }

@@ -245,7 +245,10 @@ final class TusEndpoint: UploadEndpoint {
     do {
       return try await tools.http.send(request, progress: progress)
     } catch let error as HTTPError {
-      throw StatusMap.failure(error)
+      var failure = StatusMap.failure(error)
+      // A PATCH, as the others have been sent again: what came of it the server knows, and can be asked at once.
+      if error.keptConnectionDied { failure.remedy = .resume }
+      throw failure
     }
   }
 

@@ -46,10 +46,11 @@ enum UploadProtocol {
       switch credential {
       case .presigned(let presigned):
         return try await run(
-          MultipartEndpoint(PresignedDoor(credential: presigned, tools: tools), place, file, token: token, tools))
+          MultipartEndpoint(PresignedDoor(credential: presigned, tools: tools), place, file, token: token, tools, watch)
+        )
       case .signedHere(let signed):
         return try await run(
-          MultipartEndpoint(S3Door(credential: signed, tools: tools), place, file, token: token, tools))
+          MultipartEndpoint(S3Door(credential: signed, tools: tools), place, file, token: token, tools, watch))
       }
     case .unknown(let name):
       throw Failure(.unsupported, "the upload protocol \"\(name)\" is not known", remedy: .giveUp)

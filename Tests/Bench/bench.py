@@ -18,6 +18,7 @@ import machine
 import many_part
 import rpc_part
 import s3_part
+import tus_part
 import upload_part
 import video_part
 
@@ -44,8 +45,14 @@ PARTS = {
     # Tables of its own: several programs stand side by side.
     "s3": (None, None, s3_part, lambda options: options.size,
            lambda options, work: s3_part.measure(options.programs, work, options.size,
-                                                 "in memory" if work.is_relative_to("/dev/shm") else "on disk")),
+                                                 where(work))),
+    "tus": (None, None, tus_part, lambda options: options.size,
+            lambda options, work: tus_part.measure(options.programs, BUILD, work, options.size, where(work))),
 }
+
+
+def where(work):
+    return "in memory" if work.is_relative_to("/dev/shm") else "on disk"
 
 
 def figure(value, unit):

@@ -1,4 +1,4 @@
-"""One large S3 multipart upload to SeaweedFS beside rclone and awscli: what the client itself costs.
+"""One large S3 multipart upload to SeaweedFS beside rclone, awscli and a single PUT by curl: what the client itself costs.
 
 The wall clock is the server's here (it needs several times the client's CPU, on the same machine); compare CPU and memory. All use
 8 MiB parts and 3 connections. The engine's figures are for its upload step; the digests of the whole file, which go
@@ -49,8 +49,10 @@ def config(folder, weed):
     return path
 
 
-def engine_round(engine, source):
-    """- Returns wall and CPU seconds of the export step's digests and of the upload step."""
+def engine_round(engine, source, begin_of_upload=None):
+    """- Returns wall and CPU seconds of the export step's digests and of the upload step.
+
+    `begin_of_upload` tells by perf_counter when that was, where the state `uploading` comes too early."""
     pid = engine.process.pid
     engine.notifications.clear()
     marks = {"begin": (time.perf_counter(), cpu_seconds(pid))}
@@ -64,6 +66,8 @@ def engine_round(engine, source):
     if task["state"] != "sent":
         raise RuntimeError(f"the upload failed: {task['failure']['message']}")
     wall, cpu = (marks["uploaded"][i] - marks["uploading"][i] for i in (0, 1))
+    if begin_of_upload:
+        wall = marks["uploaded"][0] - begin_of_upload()
     return {"wall": wall, "cpu": cpu, "digests": marks["exported"][1] - marks["begin"][1], "id": task["id"]}
 
 
@@ -77,11 +81,15 @@ def other_round(command, environment):
     return {"wall": time.perf_counter() - begin, "cpu": usage.ru_utime + usage.ru_stime, "memory": usage.ru_maxrss / 1024}
 
 
+def environment(folder):
+    """What the others run in: keys, nothing of the person's own settings, and no proxy."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("AWS_CA_BUNDLE", "AWS_PROFILE")}
+    return kept | {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_DEFAULT_REGION": "us-east-1", "HOME": str(folder),
+                   "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+
+
 def contenders(folder, weed, file):
     """Commands of the programs that are there, by name."""
-    environment = {name: value for name, value in os.environ.items() if name not in ("AWS_CA_BUNDLE", "AWS_PROFILE")}
-    environment |= {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_DEFAULT_REGION": "us-east-1", "HOME": str(folder),
-                    "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
     found = {}
     if rclone := shutil.which("rclone"):
         remote = f":s3,provider=Other,env_auth=true,endpoint='http://{weed.address}',no_check_bucket=true:media/rclone"
@@ -93,7 +101,24 @@ def contenders(folder, weed, file):
                                                 "  addressing_style = path\n")
         found["awscli"] = [aws, "s3", "cp", "--only-show-errors", "--endpoint-url", f"http://{weed.address}", str(file),
                            "s3://media/aws"]
-    return found, environment
+    if curl := shutil.which("curl"):
+        found["curl -T, one PUT, no digest"] = [
+            curl, "-fsS", "-o", os.devnull, "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{KEY}:{SECRET}",
+            "-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD", "-T", str(file), f"http://{weed.address}/media/curl"]
+    return found
+
+
+def table(title, rounds, memory):
+    """Medians; `memory` is the engine's peak over all rounds."""
+    lines = [f"### {title}", "", "| | client CPU | peak memory | wall, mostly the server's |", "|---|---|---|---|"]
+    for name, values in rounds.items():
+        peak = memory if name == "taskcenterd" else max(value["memory"] for value in values)
+        lines.append(f"| {name}{', upload step' if name == 'taskcenterd' else ''} | "
+                     f"{statistics.median(v['cpu'] for v in values):.2f} s | {peak:.0f} MiB | "
+                     f"{statistics.median(v['wall'] for v in values):.2f} s |")
+    digests = statistics.median(value["digests"] for value in rounds["taskcenterd"])
+    lines.append(f"| taskcenterd, MD5 and SHA-256 of the whole file before | {digests:.2f} s | | |")
+    return "\n".join(lines)
 
 
 def measure(programs, work, size, where):
@@ -102,7 +127,7 @@ def measure(programs, work, size, where):
     weed = Weed(work / "weed")
     rounds = {"taskcenterd": []}
     try:
-        others, environment = contenders(work, weed, work / "source.bin")
+        others = contenders(work, weed, work / "source.bin")
         command = [programs / "taskcenterd", "--store", work / "store", "--config", config(work, weed)]
         with EngineProcess(command) as engine:
             engine.call("event/subscribe", {"progressIntervalMs": 1000})
@@ -111,22 +136,14 @@ def measure(programs, work, size, where):
                 engine.call("task/delete", {"id": mine["id"]})
                 rounds["taskcenterd"].append(mine)
                 for name, line in others.items():
-                    rounds.setdefault(name, []).append(other_round(line, environment))
+                    rounds.setdefault(name, []).append(other_round(line, environment(work)))
                 for key in weed.keys():
                     weed.request("DELETE", "/" + key)
             memory = peak_mebibytes(engine.process.pid)
     finally:
         weed.stop()
-    lines = [f"### S3 multipart of {size / 2**30:.2f} GiB (all files {where}, 8 MiB parts, {CONNECTIONS} connections)", "",
-             "| | client CPU | peak memory | wall, mostly the server's |", "|---|---|---|---|"]
-    for name, values in rounds.items():
-        peak = memory if name == "taskcenterd" else max(value["memory"] for value in values)
-        lines.append(f"| {name}{', upload step' if name == 'taskcenterd' else ''} | "
-                     f"{statistics.median(v['cpu'] for v in values):.2f} s | {peak:.0f} MiB | "
-                     f"{statistics.median(v['wall'] for v in values):.2f} s |")
-    digests = statistics.median(value["digests"] for value in rounds["taskcenterd"])
-    lines.append(f"| taskcenterd, MD5 and SHA-256 of the whole file before | {digests:.2f} s | | |")
     for name in ("rclone", "awscli"):
         if name not in rounds:
             print(f"{name} is not installed and was not measured", file=sys.stderr)
-    return "\n".join(lines)
+    title = f"S3 multipart of {size / 2**30:.2f} GiB (all files {where}, 8 MiB parts, {CONNECTIONS} connections)"
+    return table(title, rounds, memory)

@@ -36,6 +36,37 @@ struct BrokenNetworkTests {
     #expect(try await client.send(request).status == 201)
   }
 
+  private static let ends = ["cut=0", "cut=3000000", "reset=3000000", "eatreply=1"]
+
+  @Test("where a kept connection ends before any answer the request goes again on a fresh one, once", arguments: ends)
+  func keptConnection(_ end: String) async throws {
+    let proxy = try FlakyProxy(targetPort: server.port, rule: "skip=1,\(end)")
+    let request = try request(proxy.url)
+    for _ in 0..<2 { #expect(try await client.send(request).status == 201) }
+    #expect(try proxy.requests() == 3)
+    try proxy.rules("times=0,\(end)")
+    let found = await error { try await client.send(request) }
+    #expect(found?.code == .connectionLost && found?.keptConnectionDied == false)
+    #expect(try proxy.requests() == 5)
+  }
+
+  @Test(
+    "a request that is not repeatable fails there, and says so where its beginning met a dead connection",
+    arguments: [
+      ("cut=0", 500_000, true), ("cut=300000", 500_000, true), ("reset=300000", 500_000, true),
+      ("eatreply=1", 500_000, true), ("cut=3000000", 20_000_000, false),
+    ])
+  func notRepeatable(_ end: String, _ size: Int, _ isEarly: Bool) async throws {
+    let proxy = try FlakyProxy(targetPort: server.port, rule: "skip=1,\(end)")
+    var request = try request(proxy.url, size: size)
+    request.isRepeatable = false
+    _ = try await client.send(request)
+    let found = await error { try await client.send(request) }
+    #expect(found?.code == .connectionLost && found?.keptConnectionDied == isEarly)
+    #expect(found?.requestMayHaveArrived == true)
+    #expect(try proxy.requests() == 2)
+  }
+
   @Test("a stall in the middle of the body is noticed by our own clock")
   func stall() async throws {
     let proxy = try FlakyProxy(targetPort: server.port, rule: "stall=2000000")

@@ -41,7 +41,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         while self.rfile.read1(1 << 16):
             pass
 
-    def read_body(self):
+    def read_body(self, kept=1 << 16):
+        """Size, MD5 and at least the first `kept` bytes."""
         left, digest, head = int(self.headers.get("Content-Length") or 0), hashlib.md5(), b""
         size = 0
         while left > 0:
@@ -49,7 +50,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if not data:
                 raise ConnectionError
             digest.update(data)
-            if len(head) < 1 << 16:
+            if len(head) < kept:
                 head += data
             size += len(data)
             left -= len(data)
@@ -70,7 +71,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def control(self):
         path, _, query = self.path.partition("?")
         fields = {k: v[0] for k, v in urllib.parse.parse_qs(query).items()}
-        body = self.read_body()[2]
+        body = self.read_body(kept=1 << 30)[2]
         if path == "/_rules":
             with changed:
                 rules[:] = [dict({"times": 1, "used": 0, "standing": 0}, **rule) for rule in json.loads(body)]

@@ -11,6 +11,7 @@ POST /_set with JSON changes what it does, GET /_log answers the requests so far
 
   extensions      what OPTIONS announces; "" refuses OPTIONS with 405
   commit          step of what is kept of a broken PATCH, in bytes
+  patient         a request for an upload that another one holds waits, in place of the 423
   lock            so many HEAD and PATCH are answered 423
   mismatch        so many PATCH are answered 460
   gone            404 or 410: every upload is forgotten from now on (new ones are not)
@@ -33,7 +34,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 ALGORITHMS = {"md5": hashlib.md5, "sha1": hashlib.sha1, "sha256": hashlib.sha256}
-SETTINGS = {"extensions": "creation,creation-with-upload,checksum,expiration,termination", "commit": 1, "lock": 0,
+SETTINGS = {"extensions": "creation,creation-with-upload,checksum,expiration,termination", "commit": 1, "patient": False, "lock": 0,
             "mismatch": 0, "gone": 0, "forgetFinished": False, "sayOffset": None, "loseEnd": 0, "deleteStatus": 0}
 GUARD = threading.Lock()
 LOCKS = {}
@@ -154,7 +155,7 @@ class Handler(BaseHTTPRequestHandler):
             raise Refusal(404)
         with GUARD:
             lock = LOCKS.setdefault(name, threading.Lock())
-        if not lock.acquire(blocking=False):
+        if not lock.acquire(blocking=SETTINGS["patient"]):
             raise Refusal(423)
         try:
             {"HEAD": self.head, "DELETE": self.delete}.get(self.command, self.patch)(name)

@@ -78,7 +78,12 @@ public enum Curl {
   }
 
   public static func fetch(_ url: String, post body: String? = nil) throws -> Data {
-    try run(["-fsS", "--noproxy", "*"] + (body.map { ["--data-binary", $0] } ?? []) + [url])
+    // By way of a file: an argument is 128 KiB at most.
+    let folder = try body.map { _ in try TemporaryFolder() }
+    let path = try folder?.write(Data((body ?? "").utf8), to: "body")
+    return try withExtendedLifetime(folder) {
+      try run(["-fsS", "--noproxy", "*"] + (path.map { ["--data-binary", "@\($0)"] } ?? []) + [url])
+    }
   }
 
   public static func run(_ arguments: [String]) throws -> Data { try Command.run("curl", arguments) }

@@ -108,3 +108,17 @@ func failure(_ body: () async throws -> UploadResult) async -> Failure? {
     return error as? Failure
   }
 }
+
+/// Two that nobody else wants.
+final class TwoSlots: SlotLender {
+  let state = Mutex((out: 0, taken: 0))
+  func tryTake() -> Bool {
+    state.withLock { state in
+      guard state.out < 2 else { return false }
+      state.out += 1
+      state.taken += 1
+      return true
+    }
+  }
+  func giveBack() { state.withLock { $0.out -= 1 } }
+}

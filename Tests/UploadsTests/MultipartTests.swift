@@ -100,6 +100,14 @@ struct MultipartTests {
     #expect(memory.discarded == [])
   }
 
+  @Test("a part goes again at once where its kept connection broke")
+  func brokenConnection() async throws {
+    let fixture = try Fixture(sizes: [11 << 20])
+    let proxy = try FlakyProxy(targetPort: weed.port, rule: "match=partNumber=2,cut=1000000")
+    _ = try await upload(fixture, bucket(proxy.url))
+    #expect(try stored(fixture) == .sample(11 << 20, seed: 0))
+  }
+
   @Test("a part that is not ours by its bytes is sent again")
   func foreignPart() async throws {
     let fixture = try Fixture(sizes: [11 << 20])
@@ -274,17 +282,4 @@ final class Told: Sendable {
       return state.count == 1
     }
   }
-}
-
-private final class TwoSlots: SlotLender {
-  let state = Mutex((out: 0, taken: 0))
-  func tryTake() -> Bool {
-    state.withLock { state in
-      guard state.out < 2 else { return false }
-      state.out += 1
-      state.taken += 1
-      return true
-    }
-  }
-  func giveBack() { state.withLock { $0.out -= 1 } }
 }

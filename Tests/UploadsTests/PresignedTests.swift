@@ -17,15 +17,15 @@ struct PresignedTests {
   private var source: CredentialSource { .http(HTTPTarget(url: server.url + "/uploads")) }
 
   /// A rule that answers a credential request with URLs below `/id/`.
-  private func issuing(_ id: String, parts: Int = 3, rule: String = "") -> String {
+  private func issuing(_ id: String, parts: Int = 3, answer: String = "", credential more: String = "") -> String {
     let urls = (1...parts).map { #"{"number":\#($0),"url":"\#(server.url)/\#(id)/\#($0)?sig=secret"}"# }
     let credential = #"""
       {"index":0,"protocol":"multipart","uploadId":"\#(id)","partSize":\#(Self.partSize),"parts":[\#(urls.joined(separator: ","))],
        "listUrl":"\#(server.url)/\#(id)/list?sig=secret","completeUrl":"\#(server.url)/\#(id)/complete?sig=secret",
-       "abortUrl":"\#(server.url)/\#(id)/abort?sig=secret","publicUrl":"\#(server.url)/object"}
+       "abortUrl":"\#(server.url)/\#(id)/abort?sig=secret","publicUrl":"\#(server.url)/object"\#(more)}
       """#
-    let body = JSONWriter.text(.string(#"{"uploads":[\#(credential)]}"#))
-    return #"{"match":"POST /uploads","body":\#(body)\#(rule)}"#
+    let body = JSONWriter.text(.string(#"{\#(answer)"uploads":[\#(credential)]}"#))
+    return #"{"match":"POST /uploads","body":\#(body)}"#
   }
 
   private static let done = JSONWriter.text(
@@ -33,21 +33,27 @@ struct PresignedTests {
 
   private func error(_ code: String) -> String { JSONWriter.text(.string("<Error><Code>\(code)</Code></Error>")) }
 
-  private func listing(_ parts: [Int], of fixture: Fixture, tag: String? = nil) throws -> String {
+  private func listing(_ parts: [Int], of fixture: Fixture, next: Int? = nil) throws -> String {
     let data = try fixture.folder.read("export-0")
-    let elements = try parts.map { number in
-      let start = (number - 1) * Self.partSize
-      let bytes = data[start..<min(data.count, start + Self.partSize)]
-      let path = try fixture.folder.write(Data(bytes), to: "part")
-      let md5 = String(decoding: try Command.run("md5sum", [path]), as: UTF8.self).prefix(32)
-      return "<Part><PartNumber>\(number)</PartNumber><ETag>&quot;\(tag ?? String(md5))&quot;</ETag>"
-        + "<Size>\(bytes.count)</Size></Part>"
+    let pieces = parts.map { data[($0 - 1) * Self.partSize..<min(data.count, $0 * Self.partSize)] }
+    let paths = try zip(parts, pieces).map { try fixture.folder.write(Data($1), to: "part-\($0)") }
+    let sums = String(decoding: try Command.run("md5sum", paths), as: UTF8.self).split(separator: "\n")
+    let elements = zip(zip(parts, pieces), sums).map { part, sum in
+      "<Part><PartNumber>\(part.0)</PartNumber><ETag>&quot;\(sum.prefix(32))&quot;</ETag>"
+        + "<Size>\(part.1.count)</Size></Part>"
     }
-    return JSONWriter.text(.string("<ListPartsResult>\(elements.joined())</ListPartsResult>"))
+    let more = next.map {
+      "<IsTruncated>true</IsTruncated><NextPartNumberMarker>\($0)</NextPartNumberMarker>"
+    }
+    return JSONWriter.text(.string("<ListPartsResult>\(more ?? "")\(elements.joined())</ListPartsResult>"))
   }
 
-  private func upload(_ fixture: Fixture, _ memory: TestMemory = TestMemory()) async throws -> UploadResult {
-    let session = try fixture.service(source).session(for: fixture.task)
+  private func upload(
+    _ fixture: Fixture, _ memory: TestMemory = TestMemory(), lender: (any SlotLender)? = nil
+  ) async throws -> UploadResult {
+    let service = fixture.service(source)
+    if let lender { service.borrow(from: lender) }
+    let session = try service.session(for: fixture.task)
     return try await session.upload(fixture.task.resources[0], of: fixture.task, memory: memory, progress: { _ in })
   }
 
@@ -128,6 +134,60 @@ struct PresignedTests {
       ])
     #expect(memory.discarded.map { $0["uploadId"] } == ["u1"])
     #expect(memory.saved?["uploadId"] == "u2")
+  }
+
+  @Test("a credential that is about to expire brings the part that is under way, and no further one")
+  func expires() async throws {
+    let fixture = try Fixture(sizes: [2_500])
+    let expiring = issuing("u1", answer: #""expiresAt":0,"#)
+    try server.rules(
+      #"""
+      [\#(expiring),\#(expiring),{"match":"GET /u1/list","body":\#(try listing([1], of: fixture))},\#(issuing("u1")),
+       {"match":"GET /u1/list","body":\#(try listing([1, 2], of: fixture))},{"match":"complete","body":\#(Self.done)}]
+      """#)
+    _ = try await upload(fixture)
+    let lines = try lines()
+    #expect(
+      lines == [
+        "POST /uploads", "PUT /u1/1", "POST /uploads", "GET /u1/list", "PUT /u1/2", "POST /uploads", "GET /u1/list",
+        "PUT /u1/3", "POST /u1/complete",
+      ])
+  }
+
+  @Test("one slow part holds no other up: all the rest goes past it")
+  func noBarrier() async throws {
+    let fixture = try Fixture(sizes: [40_000])
+    // Neither the first part nor the last one is answered before both are there.
+    let gate = #"{"match":"sig=secret&late","gate":2,"times":2,"headers":{"ETag":"\"any\""}}"#
+    let urls = issuing("u1", parts: 40).replacing("/u1/1?sig=secret", with: "/u1/1?sig=secret&late")
+      .replacing("/u1/40?sig=secret", with: "/u1/40?sig=secret&late")
+    try server.rules(#"[\#(urls),\#(gate),{"match":"complete","body":\#(Self.done)}]"#)
+    let lender = TwoSlots()
+    _ = try await upload(fixture, lender: lender)
+    #expect(try lines().count { $0.hasPrefix("PUT") } == 40)
+    #expect(lender.state.withLock { $0.taken } > 0 && lender.state.withLock { $0.out } == 0)
+  }
+
+  @Test("an upload of more parts than one page of the list names goes on by the pages that the service has signed")
+  func pages() async throws {
+    let fixture = try Fixture(sizes: [1_003_000])
+    let pages = (0..<2).map { #""\#(server.url)/u1/page\#($0)?sig=secret""# }.joined(separator: ",")
+    let urls = issuing("u1", parts: 1_003, credential: #","listUrls":[\#(pages)]"#)
+    try server.rules(#"[\#(urls),{"match":"PUT /u1/1?","status":500}]"#)
+    let memory = TestMemory()
+    _ = await failure { try await upload(fixture, memory) }
+    // Part 7 is missing, so the first page ends one later, and the second one names a part again.
+    try server.rules(
+      #"""
+      [\#(urls),{"match":"page0","body":\#(try listing((1...1_001).filter { $0 != 7 }, of: fixture, next: 1_001))},
+       {"match":"page1","body":\#(try listing([1_001, 1_002], of: fixture))},
+       {"match":"complete","body":\#(Self.done)}]
+      """#)
+    _ = try await upload(fixture, memory)
+    #expect(
+      try lines().suffix(5) == [
+        "GET /u1/page0", "GET /u1/page1", "PUT /u1/7", "PUT /u1/1003", "POST /u1/complete",
+      ])
   }
 
   @Test("an upload that is gone asks the service for another one, without naming the old")

@@ -68,14 +68,6 @@ struct TusServersTests {
       return try await session.upload(fixture.task.resources[0], of: fixture.task, memory: memory) { _ in }
     }
 
-    /// With the engine's repeats of a hiccup: a server may close a kept connection just when the next request begins.
-    func uploadWithRepeats() async throws -> (result: UploadResult, repeats: Int) {
-      for repeats in 0..<RetryPolicy().resourceRetries {
-        do { return (try await upload(), repeats) } catch let failure as Failure where failure.remedy == .retry {}
-      }
-      return (try await upload(), RetryPolicy().resourceRetries)
-    }
-
     /// What is stored in the end.
     func object(_ result: UploadResult) throws -> Data {
       if let publicUrl { return try Curl.fetch(publicUrl) }
@@ -94,11 +86,11 @@ struct TusServersTests {
   @Test("a file goes up whole", arguments: Kind.allCases, [0, 5_000, 9_000_000])
   func whole(_ kind: Kind, _ size: Int) async throws {
     let bench = try Bench(kind, size: size, rule: "match=never")
-    let (result, repeats) = try await bench.uploadWithRepeats()
+    let result = try await bench.upload()
     #expect(try bench.object(result) == bench.fixture.folder.read("export-0"))
     #expect(result.etag == nil)
-    let sent = try bench.proxy.bodyBytes()
-    #expect(repeats == 0 ? sent == size : sent >= size)
+    // A server may close a kept connection just when the next piece goes out.
+    #expect(try (size...size + 4 << 20).contains(bench.proxy.bodyBytes()))
   }
 
   @Test(
@@ -123,7 +115,7 @@ struct TusServersTests {
 
   @Test("what nobody will finish is gone from the server", arguments: Kind.allCases)
   func abandoned(_ kind: Kind) async throws {
-    let bench = try Bench(kind, size: 14_000_000, rule: "match=PATCH,skip=1,cut=100000")
+    let bench = try Bench(kind, size: 14_000_000, rule: "match=PATCH,skip=1,cut=100000,times=0")
     await #expect(throws: Failure.self) { _ = try await bench.upload() }
     let state = try #require(bench.memory.saved)
     let service = UploadService(
