@@ -63,7 +63,7 @@ test-end-to-end: check-swift
 	cd Tests/EndToEnd && $(PYTHON) run.py
 
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS := json messages orders reports media jpeg submissions
+FUZZ_TARGETS := json messages orders reports media containers jpeg submissions
 
 test-fuzz: check-swift ## the readers' corpus, and some thousand inputs made of it, the same each time
 	$(SWIFT) build -j $(JOBS) --product fuzz-runner

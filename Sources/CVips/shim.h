@@ -36,12 +36,31 @@ static inline int tc_vips_verify(VipsSource *source) {
   return result;
 }
 
+// A TIFF may hold itself in smaller sizes. vips_thumbnail_source of 8.14 takes the smallest of them where size is "down",
+// however small it is, so the picture itself is opened, for which there is no quicker way in a TIFF anyway.
+static inline int tc_vips_thumbnail_tiff(
+    VipsSource *source, VipsImage **out, int width, int height, VipsInteresting interesting, int convert) {
+  VipsImage *image = vips_image_new_from_source(
+      source, "", "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
+  if (!image) return -1;
+  int result = convert ? vips_thumbnail_image(
+                             image, out, width, "height", height, "size", VIPS_SIZE_DOWN, "crop", interesting,
+                             "export_profile", "srgb", NULL)
+                       : vips_thumbnail_image(
+                             image, out, width, "height", height, "size", VIPS_SIZE_DOWN, "crop", interesting, NULL);
+  g_object_unref(image);
+  return result;
+}
+
 // size=down never enlarges. fail_on=truncated makes a picture that is cut off an error in place of a half-grey picture;
 // it is said to the loader, since vips_thumbnail_source of 8.14 drops its own option of that name on the way.
 // Converting to a profile costs as much CPU as all the rest together, also from sRGB to sRGB, so it is only done on demand.
 static inline int tc_vips_thumbnail(
     VipsSource *source, VipsImage **out, int width, int height, int crop, int convert) {
   VipsInteresting interesting = crop ? VIPS_INTERESTING_CENTRE : VIPS_INTERESTING_NONE;
+  const char *loader = vips_foreign_find_load_source(source);
+  if (loader && vips_isprefix("VipsForeignLoadTiff", loader))
+    return tc_vips_thumbnail_tiff(source, out, width, height, interesting, convert);
   if (convert)
     return vips_thumbnail_source(
         source, out, width, "height", height, "size", VIPS_SIZE_DOWN, "crop", interesting, "export_profile", "srgb",

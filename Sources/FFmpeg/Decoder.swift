@@ -5,6 +5,8 @@ import Glibc
 public final class Decoder {
   private let context: UnsafeMutablePointer<AVCodecContext>
   public let timeBase: Rational
+  /// FFmpeg's name of what it decodes, such as `h264`.
+  public let codec: String
 
   /// - Parameters:
   ///   - threads: 1 or more.
@@ -18,6 +20,7 @@ public final class Decoder {
       throw FFmpegError(code: -ENOSYS, operation: operation)
     }
     context = try allocated(avcodec_alloc_context3(codec), operation)
+    self.codec = String(cString: avcodec_get_name(parameters.pointee.codec_id))
     timeBase = Rational(stream.pointee.time_base)
     try check(avcodec_parameters_to_context(context, parameters), operation)
     // Without it the samples that an edit list skips would not move the time stamps.

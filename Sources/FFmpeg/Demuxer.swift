@@ -55,6 +55,7 @@ public final class Demuxer {
     streams = (0..<Int(context.pointee.nb_streams)).compactMap { index in
       context.pointee.streams[index].map { StreamInfo($0, in: context) }
     }
+    if isDurationGuessed { for index in streams.indices { streams[index].duration = nil } }
   }
 
   deinit {
@@ -82,14 +83,47 @@ public final class Demuxer {
     context.pointee.duration > 0 ? Double(context.pointee.duration) / Double(tc_microseconds) : nil
   }
 
+  /// Seconds that the file promises, so that less of it means that a part is missing; nil where it promises nothing.
+  ///
+  /// A length by the bit rate is a guess. The header of a movie may say anything, but its tables list every sample. And
+  /// Matroska counts from 0, wherever its packets begin.
+  public var promisedDuration: Double? {
+    guard let duration, !isDurationGuessed else { return nil }
+    let start = Rational.microseconds.seconds(startTime)
+    if format.hasPrefix("matroska") { return duration - max(0, start) }
+    guard format.hasPrefix("mov") else { return duration }
+    var last = 0.0
+    for index in 0..<Int(context.pointee.nb_streams) {
+      guard let stream = stream(index)?.pointee, let parameters = stream.codecpar?.pointee else { continue }
+      guard [AVMEDIA_TYPE_VIDEO, AVMEDIA_TYPE_AUDIO].contains(parameters.codec_type) else { continue }
+      guard stream.duration > 0 else { return duration }
+      let begin = stream.start_time == tc_no_pts ? 0 : stream.start_time
+      last = max(last, Rational(stream.time_base).seconds(begin + stream.duration) - start)
+    }
+    return last > 0 ? min(duration, last) : duration
+  }
+
+  private var isDurationGuessed: Bool {
+    context.pointee.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE
+  }
+
   /// Where the time of this file begins, in microseconds.
   public var startTime: Int64 { context.pointee.start_time == tc_no_pts ? 0 : context.pointee.start_time }
 
   /// Bits per second of the whole file; nil when unknown.
   public var bitRate: Int64? { context.pointee.bit_rate > 0 ? context.pointee.bit_rate : nil }
 
+  /// Whether a packet that was read is locked by a key that nobody here has.
+  public private(set) var isEncrypted = false
+
   /// The system's error number, where reading the file itself failed.
   public var readError: Int32? { input.readError }
+
+  /// What the header tells the decoder of the stream.
+  public func decoderHeader(ofStream index: Int) -> [UInt8] {
+    guard let parameters = stream(index)?.pointee.codecpar?.pointee else { return [] }
+    return Array(UnsafeBufferPointer(start: parameters.extradata, count: Int(max(0, parameters.extradata_size))))
+  }
 
   public func timeBase(ofStream index: Int) -> Rational {
     stream(index).map { Rational($0.pointee.time_base) } ?? .microseconds
@@ -114,6 +148,7 @@ public final class Demuxer {
     let result = av_read_frame(context, packet.raw)
     if result == tc_error_eof { return false }
     try check(result, "reading the input")
+    if packet.isEncrypted { isEncrypted = true }
     return true
   }
 }

@@ -31,6 +31,8 @@ public final class Muxer {
 
   private let context: UnsafeMutablePointer<AVFormatContext>
   private let container: Container
+  /// What takes something out of a copied stream's packets.
+  private var filters: [Int: PacketFilter] = [:]
   /// Where each stream ends so far, in seconds.
   private var ends: [Double] = []
 
@@ -66,7 +68,11 @@ public final class Muxer {
   public func addStream(copying demuxer: Demuxer, stream index: Int) throws(FFmpegError) -> Int {
     guard let source = demuxer.stream(index) else { throw FFmpegError(code: -EINVAL, operation: "adding a stream") }
     let stream = try newStream()
-    try check(avcodec_parameters_copy(stream.pointee.codecpar, source.pointee.codecpar), "adding a stream")
+    let filter = try PacketFilter(withoutRemarks: source)
+    try check(
+      avcodec_parameters_copy(stream.pointee.codecpar, filter?.parameters ?? source.pointee.codecpar), "adding a stream"
+    )
+    filters[Int(stream.pointee.index)] = filter
     // Tags are the container's own; MP4 chooses its own for the codec.
     stream.pointee.codecpar.pointee.codec_tag = 0
     stream.pointee.time_base = source.pointee.time_base
@@ -100,6 +106,7 @@ public final class Muxer {
     if let start = packet.presentation {
       ends[index] = max(ends[index], timeBase.seconds(start + packet.duration))
     }
+    if let filter = filters[index], try !filter.apply(to: packet) { return }
     av_packet_rescale_ts(packet.raw, timeBase.raw, stream.pointee.time_base)
     packet.raw.pointee.stream_index = Int32(index)
     packet.raw.pointee.pos = -1

@@ -14,11 +14,22 @@ public final class Packet {
   public var streamIndex: Int { Int(raw.pointee.stream_index) }
   /// In the time base of the stream; nil when the file does not say.
   public var presentation: Int64? { raw.pointee.pts == tc_no_pts ? nil : raw.pointee.pts }
-  public var decoding: Int64? { raw.pointee.dts == tc_no_pts ? nil : raw.pointee.dts }
+  public var decoding: Int64? {
+    get { raw.pointee.dts == tc_no_pts ? nil : raw.pointee.dts }
+    set { raw.pointee.dts = newValue ?? tc_no_pts }
+  }
   /// In the time base of the stream; 0 when unknown.
   public var duration: Int64 { raw.pointee.duration }
   /// Bytes.
   public var size: Int { Int(raw.pointee.size) }
+  /// The first bytes, fewer where it has fewer.
+  public func head(_ count: Int) -> [UInt8] {
+    Array(UnsafeBufferPointer(start: raw.pointee.data, count: min(count, size)))
+  }
+  /// All bytes, for as long as the body runs.
+  public func withBytes<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
+    body(UnsafeRawBufferPointer(start: raw.pointee.data, count: size))
+  }
   public var isKey: Bool { raw.pointee.flags & AV_PKT_FLAG_KEY != 0 }
   /// Needed to decode what follows, but cut out of the film by an edit list.
   public var isDiscarded: Bool { raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
@@ -28,6 +39,9 @@ public final class Packet {
     av_packet_get_side_data(raw, AV_PKT_DATA_NEW_EXTRADATA, nil) != nil
       || av_packet_get_side_data(raw, AV_PKT_DATA_PARAM_CHANGE, nil) != nil
   }
+
+  /// Common encryption (ISO/IEC 23001-7), for which no key is at hand.
+  public var isEncrypted: Bool { av_packet_get_side_data(raw, AV_PKT_DATA_ENCRYPTION_INFO, nil) != nil }
 
   public func clear() { av_packet_unref(raw) }
 

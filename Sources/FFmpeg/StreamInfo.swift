@@ -54,11 +54,16 @@ public struct StreamInfo: Sendable, Hashable {
     public var isInterlaced: Bool
     /// Frames per second, mean.
     public var frameRate: Rational
+    /// Dolby Vision's own colours (profile 5), which look green and purple to whoever takes them for any others.
+    public var isDolbyVisionOnly: Bool
+    /// A moving picture (APNG) more than a film.
+    public var isPicture: Bool
 
     public init(
       width: Int, height: Int, sampleAspect: Rational = Rational(0, 1), displayMatrix: DisplayMatrix? = nil,
       pixelFormat: String? = nil, range: String? = nil, matrix: String? = nil, primaries: String? = nil,
-      transfer: String? = nil, isInterlaced: Bool = false, frameRate: Rational = Rational(0, 1)
+      transfer: String? = nil, isInterlaced: Bool = false, frameRate: Rational = Rational(0, 1),
+      isDolbyVisionOnly: Bool = false, isPicture: Bool = false
     ) {
       self.width = width
       self.height = height
@@ -71,6 +76,8 @@ public struct StreamInfo: Sendable, Hashable {
       self.transfer = transfer
       self.isInterlaced = isInterlaced
       self.frameRate = frameRate
+      self.isDolbyVisionOnly = isDolbyVisionOnly
+      self.isPicture = isPicture
     }
   }
 
@@ -142,7 +149,8 @@ extension StreamInfo {
           primaries: known(parameters.color_primaries.rawValue, 2, av_color_primaries_name(parameters.color_primaries)),
           transfer: known(parameters.color_trc.rawValue, 2, av_color_transfer_name(parameters.color_trc)),
           isInterlaced: parameters.field_order != AV_FIELD_PROGRESSIVE && parameters.field_order != AV_FIELD_UNKNOWN,
-          frameRate: Rational(stream.pointee.avg_frame_rate)))
+          frameRate: Rational(stream.pointee.avg_frame_rate), isDolbyVisionOnly: isDolbyVisionOnly(stream),
+          isPicture: parameters.codec_id == AV_CODEC_ID_APNG))
     case AVMEDIA_TYPE_AUDIO:
       kind = .audio(
         Audio(sampleRate: Int(parameters.sample_rate), channels: Int(parameters.ch_layout.nb_channels)))
@@ -158,6 +166,16 @@ extension DisplayMatrix {
     let cell = { (index: Int) in UnsafeRawPointer(data).loadUnaligned(fromByteOffset: index * 4, as: Int32.self) }
     self.init(a: cell(0), b: cell(1), c: cell(3), d: cell(4))
   }
+}
+
+/// Whether it has no base layer that other decoders understand.
+private func isDolbyVisionOnly(_ stream: UnsafeMutablePointer<AVStream>) -> Bool {
+  var size = 0
+  guard let data = av_stream_get_side_data(stream, AV_PKT_DATA_DOVI_CONF, &size),
+    size >= MemoryLayout<AVDOVIDecoderConfigurationRecord>.size
+  else { return false }
+  let record = UnsafeRawPointer(data).loadUnaligned(as: AVDOVIDecoderConfigurationRecord.self)
+  return record.dv_profile == 5
 }
 
 private func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }

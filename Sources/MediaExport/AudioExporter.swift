@@ -44,6 +44,7 @@ struct AudioDecision {
   /// - Throws: `Failure`.
   init(_ input: MediaInput) throws(Failure) {
     let demuxer = try input.demuxer()
+    guard !input.isCutOff else { throw MediaFailure.cutOff(input.name) }
     guard let audio = MediaSelection(demuxer.streams).audio else {
       throw MediaFailure.unsupported(input.name, "holds no sound")
     }
@@ -55,10 +56,7 @@ struct AudioDecision {
     }
     let scan = try StreamScan(input, streams: [audio])
     guard let end = scan.end, end > 0 else { throw MediaFailure.damaged(input.name, "holds no sound") }
-    // The header of an MP3 or ADTS file is only an estimate; MP4 knows.
-    if audio.codec == "aac", demuxer.format.hasPrefix("mov") {
-      try Completeness.check(input.name, video: (nil, nil), whole: (demuxer.duration, end))
-    }
+    try Completeness.check(input.name, video: (nil, nil), whole: (demuxer.promisedDuration, end))
     passing = scan.isCopyable ? container : nil
     seconds = end
   }

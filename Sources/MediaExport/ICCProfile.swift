@@ -35,6 +35,9 @@ enum ICCProfile {
     return hasPrimaries && curves.allSatisfy { tags[$0].map { isSRGB(reader.curve($0)) } ?? false }
   }
 
+  /// Whether it is for red, green and blue. libvips fails where such a one lies in a grey picture.
+  static func isForColours(_ bytes: [UInt8]) -> Bool { Reader(bytes: bytes).text(16) == "RGB " }
+
   /// - Parameter curve: from stored to linear light.
   private static func isSRGB(_ curve: ((Double) -> Double)?) -> Bool {
     guard let curve else { return false }

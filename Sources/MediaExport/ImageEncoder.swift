@@ -52,7 +52,11 @@ extension ImageJob.Format {
 
 extension ImageHeader {
   /// Whether its numbers mean other colours than those of sRGB.
-  var needsConversion: Bool { isCMYK || profile.map { !ICCProfile.isSRGB($0) } ?? false }
+  var needsConversion: Bool {
+    if isCMYK { return true }
+    // A profile for colours says nothing of a picture without any.
+    return profile.map { !ICCProfile.isSRGB($0) && !(isGrey && ICCProfile.isForColours($0)) } ?? false
+  }
 }
 
 extension Image {

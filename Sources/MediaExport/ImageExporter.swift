@@ -60,7 +60,12 @@ public enum ImageExporter {
       throw MediaFailure.of(error, input.name)
     }
     guard let header = found else {
+      // A picture that begins as one and can't be opened is broken; the rest is something else.
+      if input.type.family == .image { throw MediaFailure.damaged(input.name) }
       throw MediaFailure.unsupported(input.name, "is no picture in a format that can be sent here")
+    }
+    if header.format == .tiff, RawPhoto.isOne(read: input.bytes) {
+      throw MediaFailure.unsupported(input.name, "is a raw photo, of which only the preview could be sent")
     }
     guard header.width > 0, header.height > 0 else { throw MediaFailure.damaged(input.name) }
     guard header.width <= MediaLimits.imagePixels / header.height else {

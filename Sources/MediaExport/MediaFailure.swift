@@ -12,6 +12,8 @@ enum MediaFailure {
   static func damaged(_ name: String, _ what: String = "is damaged and can't be read") -> Failure {
     Failure(.damaged, "“\(name)” \(what)", remedy: .needsUser)
   }
+  static func cutOff(_ name: String) -> Failure { damaged(name, "ends too early; a part of it is missing") }
+  static func encrypted(_ name: String) -> Failure { unsupported(name, "is protected against copying") }
   static func noVideo(_ name: String) -> Failure {
     Failure(.noVideo, "“\(name)” holds no video", remedy: .needsUser)
   }

@@ -28,9 +28,20 @@ public struct MediaInput: Sendable {
   /// What the first bytes promise. Only to tell "broken" from "something else" and a picture from a film: whether it is
   /// true, the decoder says.
   var type: MediaType {
-    var head = [UInt8](repeating: 0, count: MediaType.sniffLength)
-    let count = pread(descriptor, &head, head.count, 0)
-    return MediaType.of(Array(head.prefix(max(0, count))))
+    MediaType.of(bytes(at: 0, count: MediaType.sniffLength))
+  }
+
+  /// - Returns: fewer at the end of the file, and none where it can't be read: somebody else will find that out.
+  func bytes(at offset: Int64, count: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let found = pread(descriptor, &bytes, count, off_t(offset))
+    return Array(bytes.prefix(max(0, found)))
+  }
+
+  /// Whether its outermost parts say that more of it should be there.
+  var isCutOff: Bool {
+    guard let size = try? size() else { return false }
+    return OuterParts.areCutOff(size: size, neededShare: MediaLimits.neededShare, read: bytes)
   }
 
   /// - Throws: `Failure`.

@@ -18,7 +18,7 @@ enum MediaLimits {
   private static let videoFormats = [
     "mov", "mp4", "m4a", "3gp", "3g2", "mj2", "matroska", "webm", "avi", "mpegts", "flv", "gif", "apng",
   ]
-  private static let audioFormats = ["mp3", "wav", "flac", "ogg", "aac", "amr"]
+  private static let audioFormats = ["mp3", "wav", "flac", "ogg", "aac", "amr", "aiff", "caf"]
 
   static var demuxer: DemuxerLimits {
     DemuxerLimits(formats: videoFormats + audioFormats, maximumPixels: videoPixels)

@@ -52,6 +52,8 @@ public enum Prober {
     case "ogg": isVideo ? "video/ogg" : "audio/ogg"
     case "aac": "audio/aac"
     case "amr": "audio/amr"
+    case "aiff": "audio/aiff"
+    case "caf": "audio/x-caf"
     default: "application/octet-stream"
     }
   }

@@ -28,16 +28,27 @@ struct StreamScan {
     do throws(FFmpegError) {
       let packet = try Packet()
       var hidden: [Int: Double] = [:]
+      var timed: Set<Int> = []
+      var odd = 0
+      var sets: [Int: ParameterSets] = [:]
+      for stream in streams where stream.codec == "h264" {
+        sets[stream.index] = ParameterSets(header: demuxer.decoderHeader(ofStream: stream.index))
+      }
+      let mp3 = Set(streams.lazy.filter { $0.codec == "mp3" }.map(\.index))
       while demuxer.readAhead(into: packet) {
         let index = packet.streamIndex
         guard streams.contains(where: { $0.index == index }) else { continue }
         let isFirst = ends[index] == nil
         packets[index, default: 0] += 1
         if packet.changesParameters || (isFirst && !packet.isKey) { isCopyable = false }
+        if packet.isKey, let sets = sets[index], packet.withBytes(sets.areChanged) { isCopyable = false }
         if packet.isDiscarded {
           hidden[index, default: 0] += demuxer.timeBase(ofStream: index).seconds(packet.duration)
         }
-        guard let time = packet.presentation, packet.decoding != nil else {
+        if mp3.contains(index), !packet.isMP3Frame { odd += 1 }
+        // Matroska has no decoding times, and FFmpeg finds them only when it has seen how far the pictures are reordered.
+        if packet.decoding != nil { timed.insert(index) } else if timed.contains(index) { isCopyable = false }
+        guard let time = packet.presentation else {
           isCopyable = false
           continue
         }
@@ -45,6 +56,8 @@ struct StreamScan {
         ends[index] = max(ends[index] ?? 0, end)
         if !packet.isDiscarded { playedEnd = max(playedEnd ?? 0, end) }
       }
+      if odd > max(3, Int(Double(packets.values.reduce(0, +)) * MediaLimits.toleratedErrors)) { isCopyable = false }
+      if !streams.allSatisfy({ timed.contains($0.index) }) { isCopyable = false }
       for stream in streams where hidden[stream.index, default: 0] > (stream.video == nil ? Self.longestPriming : 0) {
         isCopyable = false
       }
@@ -52,6 +65,7 @@ struct StreamScan {
       throw MediaFailure.of(error, input.name)
     }
     if let number = demuxer.readError { throw MediaFailure.unreadable(input.name, number) }
+    guard !demuxer.isEncrypted else { throw MediaFailure.encrypted(input.name) }
   }
 }
 
@@ -83,19 +97,45 @@ struct Remuxer {
     var outputs: [Int: Int] = [:]
     for stream in streams { outputs[stream.index] = try muxer.addStream(copying: demuxer, stream: stream.index) }
     try muxer.start()
-    let packet = try Packet()
+    var packet = try Packet()
+    var untimed: [Int: [Packet]] = [:]
     while demuxer.readAhead(into: packet) {
-      guard let output = outputs[packet.streamIndex] else { continue }
-      let timeBase = demuxer.timeBase(ofStream: packet.streamIndex)
+      let index = packet.streamIndex
+      guard let output = outputs[index] else { continue }
+      // Tags lie between the frames of a file that was put together from others, and a cut one at the end.
+      if container == .mp3, !packet.isMP3Frame { continue }
+      let timeBase = demuxer.timeBase(ofStream: index)
       packet.shift(by: -Rational.microseconds.rescale(demuxer.startTime, to: timeBase))
       if let time = packet.presentation, let duration = demuxer.duration {
         progress.update(timeBase.seconds(time) / duration)
+      }
+      guard let decoding = packet.decoding else {
+        untimed[index, default: []].append(packet)
+        packet = try Packet()
+        continue
+      }
+      if let first = untimed.removeValue(forKey: index) {
+        Self.setDecodingTimes(of: first, before: decoding)
+        for packet in first { try muxer.write(packet, to: output, timeBase: timeBase) }
       }
       try muxer.write(packet, to: output, timeBase: timeBase)
     }
     try muxer.finish()
     return muxer.duration
   }
+
+  /// Backwards from the first known one, a picture's length apart, and never after the picture is shown.
+  private static func setDecodingTimes(of packets: [Packet], before decoding: Int64) {
+    var next = decoding
+    for packet in packets.reversed() {
+      next = min(next - max(1, packet.duration), packet.presentation ?? .max)
+      packet.decoding = next
+    }
+  }
+}
+
+extension Packet {
+  var isMP3Frame: Bool { MP3Frame.size(head(4)) == size }
 }
 
 extension Demuxer {

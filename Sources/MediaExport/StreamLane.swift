@@ -66,7 +66,10 @@ final class StreamLane {
   /// - Parameter packet: of this stream; nil at the end.
   /// - Throws: `FFmpegError` of the filters, the encoder or the output. Errors of the decoder are only counted.
   func take(_ packet: Packet?) throws(FFmpegError) {
-    if packet != nil { packets += 1 }
+    if let packet {
+      packets += 1
+      if isPause(packet) { return }
+    }
     do throws(FFmpegError) { try decoder.send(packet) } catch { countError() }
     while try receive() { try shape() }
     guard packet == nil else { return }
@@ -74,6 +77,18 @@ final class StreamLane {
     try timing?.push(nil)
     try pullTimed()
     try encode(nil)
+  }
+
+  /// Frames of AMR that stand for a pause of the speaker (3GPP TS 26.101 and 26.201: types behind the rates) hold a hint
+  /// for noise, which FFmpeg can't make; silence fills the gap.
+  private func isPause(_ packet: Packet) -> Bool {
+    let rates: UInt8
+    switch decoder.codec {
+    case "amr_nb": rates = 8
+    case "amr_wb": rates = 9
+    default: return false
+    }
+    return packet.head(1).first.map { $0 >> 3 & 0xF >= rates } ?? true
   }
 
   private func receive() throws(FFmpegError) -> Bool {

@@ -47,6 +47,7 @@ struct Transcoder {
       throw MediaFailure.of(error, name)
     }
     if let number = demuxer.readError { throw MediaFailure.unreadable(name, number) }
+    guard !demuxer.isEncrypted else { throw MediaFailure.encrypted(name) }
     guard isWithinLimit else { return nil }
     try check(lanes)
     let isFlawed = [lanes.video?.lane, lanes.audio?.lane].contains { $0?.isFlawed == true }
@@ -123,7 +124,7 @@ struct Transcoder {
     let ends = [lanes.video?.lane.end, lanes.audio?.lane.end].compactMap { $0 }
     guard let end = ends.max(), end > 0 else { throw MediaFailure.damaged(name, "holds no sound") }
     try Completeness.check(
-      name, video: (selection.video?.duration, lanes.video?.lane.end), whole: (demuxer.duration, end))
+      name, video: (selection.video?.duration, lanes.video?.lane.end), whole: (demuxer.promisedDuration, end))
   }
 }
 
@@ -138,6 +139,6 @@ enum Completeness {
       promised.map { found < $0 * MediaLimits.neededShare - 0.1 } ?? false
     }
     guard !isShort(whole.found, whole.promised), !isShort(video.found ?? 0, video.found == nil ? nil : video.promised)
-    else { throw MediaFailure.damaged(name, "ends too early; a part of it is missing") }
+    else { throw MediaFailure.cutOff(name) }
   }
 }

@@ -64,11 +64,15 @@ struct VideoPlan: Equatable {
     let unturned = video.orientation.swapsSides ? size.turned : size
     var chain: [String] = []
     if video.isInterlaced { chain.append("bwdif=mode=send_frame:deint=interlaced") }
+    // A moving picture that can be seen through lies on white, like one that stands still. The decoder of GIF does it.
+    if video.isPicture { chain += onWhite }
     if let transfer = video.hdrTransfer {
-      chain += toneMapping(transfer, to: unturned)
+      chain += toneMapping(transfer, video.wideGamut ?? "bt2020", to: unturned)
+    } else if let gamut = video.wideGamut, video.isYUV {
+      chain += narrowing(gamut, video, to: unturned)
     } else {
       // What says nothing is BT.709 if it is HD, and BT.601 otherwise, as players have it; swscale would take 601 always.
-      let matrix = video.matrix == nil && video.height >= 720 && video.isYUV ? ":in_color_matrix=bt709" : ""
+      let matrix = video.matrix == nil && video.isHD && video.isYUV ? ":in_color_matrix=bt709" : ""
       chain.append(
         "scale=\(unturned.width):\(unturned.height):flags=bicubic\(matrix):out_color_matrix=bt709:out_range=tv")
     }
@@ -78,12 +82,32 @@ struct VideoPlan: Equatable {
   }
 
   /// HLG or PQ to SDR: 203 nits are white (ITU-R BT.2408), mobius keeps what is below almost as it is.
-  private static func toneMapping(_ transfer: String, to size: PixelSize) -> [String] {
+  private static func toneMapping(_ transfer: String, _ gamut: String, to size: PixelSize) -> [String] {
     [
-      // zscale wants even sides for 4:2:0.
-      "crop=trunc(iw/2)*2:trunc(ih/2)*2",
-      "zscale=\(size.width):\(size.height):tin=\(transfer):pin=2020:min=2020_ncl:t=linear:npl=203", "format=gbrpf32le",
+      evenSides,
+      "zscale=\(size.width):\(size.height):tin=\(transfer):pin=\(gamut):min=2020_ncl:t=linear:npl=203",
+      "format=gbrpf32le",
       "zscale=p=bt709", "tonemap=tonemap=mobius:desat=0", "zscale=t=bt709:m=bt709:r=tv:d=error_diffusion",
+    ]
+  }
+}
+
+extension VideoPlan {
+  /// zscale wants them for 4:2:0.
+  private static let evenSides = "crop=trunc(iw/2)*2:trunc(ih/2)*2"
+
+  private static let onWhite = [
+    "format=rgba",
+    "split[over][shape];[shape]lutrgb=r=255:g=255:b=255:a=255[white];[white][over]overlay=format=rgb",
+  ]
+
+  /// SDR in BT.2020 or P3, whose numbers would look dull as those of BT.709.
+  private static func narrowing(_ gamut: String, _ video: StreamInfo.Video, to size: PixelSize) -> [String] {
+    let matrix = video.matrix == nil ? gamut == "bt2020" ? ":min=2020_ncl" : ":min=709" : ""
+    let transfer = video.transfer == nil ? ":tin=709" : ""
+    return [
+      evenSides,
+      "zscale=\(size.width):\(size.height):pin=\(gamut)\(matrix)\(transfer):p=bt709:t=bt709:m=bt709:r=tv:d=error_diffusion",
     ]
   }
 }
@@ -91,6 +115,12 @@ struct VideoPlan: Equatable {
 extension StreamInfo.Video {
   /// FFmpeg's name of the transfer function, where it is one of high dynamic range.
   var hdrTransfer: String? { transfer.flatMap { ["smpte2084", "arib-std-b67"].contains($0) ? $0 : nil } }
+
+  /// FFmpeg's name of the primaries, where they reach beyond those of BT.709.
+  var wideGamut: String? { primaries.flatMap { ["bt2020", "smpte431", "smpte432"].contains($0) ? $0 : nil } }
+
+  /// As players tell it: wider or higher than PAL.
+  var isHD: Bool { width >= 1280 || height > 576 }
 
   var isYUV: Bool { pixelFormat?.hasPrefix("yuv") ?? false }
 }
@@ -111,7 +141,7 @@ extension MediaSelection {
     }
     if picture.range ?? "tv" != "tv" { return "its colours have the full range" }
     if picture.isInterlaced { return "it is interlaced" }
-    if picture.primaries?.hasPrefix("bt2020") == true { return "its colours are of a wide gamut" }
+    if picture.wideGamut != nil { return "its colours are of a wide gamut" }
     if picture.orientation != .upright { return "it has to be turned" }
     if picture.sampleAspect.value ?? 1 != 1 { return "its pixels are not square" }
     if picture.frameRate.value ?? 30 > 61 { return "it has more than 60 frames a second" }

@@ -22,8 +22,12 @@ struct VideoSource {
     name = input.name
     bytes = try input.size()
     let demuxer = try input.demuxer()
+    guard !input.isCutOff else { throw MediaFailure.cutOff(name) }
     selection = MediaSelection(demuxer.streams)
     guard let video = selection.video, let picture = video.video else { throw MediaFailure.noVideo(name) }
+    guard !picture.isDolbyVisionOnly else {
+      throw MediaFailure.unsupported(name, "has colours that only Dolby Vision knows")
+    }
     guard picture.width <= MediaLimits.videoPixels / picture.height else {
       throw MediaFailure.tooManyPixels(name, PixelSize(picture.width, picture.height))
     }
@@ -45,7 +49,7 @@ struct VideoSource {
       return
     }
     guard let end = scan.end, let videoEnd = scan.ends[video.index] else { throw MediaFailure.damaged(name) }
-    try Completeness.check(name, video: (video.duration, videoEnd), whole: (demuxer.duration, end))
+    try Completeness.check(name, video: (video.duration, videoEnd), whole: (demuxer.promisedDuration, end))
     stain = scan.isCopyable ? nil : "its packets can't be copied without showing or losing a part"
   }
 

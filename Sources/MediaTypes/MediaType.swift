@@ -20,7 +20,7 @@ public struct MediaType: Sendable, Hashable {
     switch family {
     case .image: mime != "image/tiff"
     case .video: mime != "video/x-msvideo"
-    case .audio: mime != "audio/wav"
+    case .audio: !["audio/wav", "audio/aiff"].contains(mime)
     case .other: MediaType.compressed.contains(mime)
     }
   }
@@ -63,11 +63,18 @@ public struct MediaType: Sendable, Hashable {
     Signature(MediaType("image/webp", .image, canMove: true), (0, "RIFF"), (8, "WEBP")),
     Signature(MediaType("image/tiff", .image), (0, "II*\u{0}")),
     Signature(MediaType("image/tiff", .image), (0, "MM\u{0}*")),
+    // BigTIFF.
+    Signature(MediaType("image/tiff", .image), (0, "II+\u{0}\u{8}\u{0}")),
+    Signature(MediaType("image/tiff", .image), (0, "MM\u{0}+\u{0}\u{8}")),
     Signature(MediaType("video/x-msvideo", .video), (0, "RIFF"), (8, "AVI ")),
     Signature(MediaType("video/x-flv", .video), (0, "FLV\u{1}")),
     Signature(MediaType("audio/wav", .audio), (0, "RIFF"), (8, "WAVE")),
+    Signature(MediaType("audio/wav", .audio), (0, "RF64"), (8, "WAVE")),
     Signature(MediaType("audio/flac", .audio), (0, "fLaC")),
     Signature(MediaType("audio/amr", .audio), (0, "#!AMR")),
+    Signature(MediaType("audio/aiff", .audio), (0, "FORM"), (8, "AIFF")),
+    Signature(MediaType("audio/aiff", .audio), (0, "FORM"), (8, "AIFC")),
+    Signature(MediaType("audio/x-caf", .audio), (0, "caff\u{0}\u{1}")),
     Signature(MediaType("audio/mpeg", .audio), (0, "ID3")),
     Signature(MediaType("application/zip", .other), (0, "PK\u{3}\u{4}")),
     Signature(MediaType("application/gzip", .other), (0, "\u{1F}\u{8B}")),

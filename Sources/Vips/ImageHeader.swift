@@ -16,12 +16,13 @@ public struct ImageHeader: Sendable, Hashable {
   public var pages: Int
   /// Made for printing: cyan, magenta, yellow, black.
   public var isCMYK: Bool
+  public var isGrey: Bool
   /// Its colour profile (ICC), if it has one.
   public var profile: [UInt8]?
 
   public init(
     format: Format, width: Int, height: Int, orientation: Int = 1, pages: Int = 1, isCMYK: Bool = false,
-    profile: [UInt8]? = nil
+    isGrey: Bool = false, profile: [UInt8]? = nil
   ) {
     self.format = format
     self.width = width
@@ -29,6 +30,7 @@ public struct ImageHeader: Sendable, Hashable {
     self.orientation = orientation
     self.pages = pages
     self.isCMYK = isCMYK
+    self.isGrey = isGrey
     self.profile = profile
   }
 
@@ -53,7 +55,7 @@ extension Image {
       format: format, width: image.width, height: Int(vips_image_get_page_height(opened)),
       orientation: Int(vips_image_get_orientation(opened)), pages: Int(vips_image_get_n_pages(opened)),
       isCMYK: vips_image_guess_interpretation(opened) == VIPS_INTERPRETATION_CMYK,
-      profile: image.blob("icc-profile-data"))
+      isGrey: image.isGrey, profile: image.blob("icc-profile-data"))
   }
 
   private static func format(ofLoader name: String) -> ImageHeader.Format? {

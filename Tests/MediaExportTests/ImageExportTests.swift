@@ -64,6 +64,28 @@ struct ImageExportTests {
     #expect(picture.corners == "RGBY")
   }
 
+  @Test("A grey picture with a profile for colours is shown as it is")
+  func greyWithColourProfile() throws {
+    // FFmpeg finds no frame in it by the name of a JPEG.
+    let source = folder.file("grey.part")
+    try ffmpeg("-f", "lavfi", "-i", "color=0x646464:s=320x240,format=gray", "-frames:v", "1", folder.file("grey.png"))
+    try run("vips", "jpegsave", folder.file("grey.png"), source, "--strip")
+    let grey = try Picture(source).centre
+    let profile = try folder.write("p3.icc", Data(HandmadeProfile.displayP3))
+    try run("exiftool", "-q", "-overwrite_original", "-icc_profile<=" + profile, source)
+    _ = try Export.image(source, Self.feed, to: output)
+    #expect(zip(try Picture(output).centre, grey).allSatisfy { abs($0 - $1) <= 3 })
+  }
+
+  @Test("Of a TIFF that holds itself in smaller sizes the picture itself is taken", arguments: [200, 2048])
+  func pyramid(longEdge: Int) throws {
+    let source = folder.file("pyramid.tif")
+    try run("vips", "tiffsave", Corpus.file("i01"), source, "--tile", "--pyramid", "--compression", "deflate")
+    let result = try Export.image(source, ImageJob(longEdge: longEdge), to: output)
+    #expect(result.width == min(longEdge, 1200))
+    #expect(try Picture(output).corners == "RGBY")
+  }
+
   @Test("16 bits with alpha lie on white too")
   func deepAlpha() throws {
     let source = folder.file("deep.png")

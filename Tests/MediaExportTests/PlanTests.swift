@@ -62,7 +62,8 @@ struct PlanTests {
   static let stains: [(String, @Sendable (inout StreamInfo.Video) -> Void)] = [
     ("10 bit", { $0.pixelFormat = "yuv420p10le" }), ("4:4:4", { $0.pixelFormat = "yuv444p" }),
     ("full range", { $0.range = "pc" }), ("HDR", { $0.transfer = "arib-std-b67" }),
-    ("wide gamut", { $0.primaries = "bt2020" }), ("interlaced", { $0.isInterlaced = true }),
+    ("wide gamut", { $0.primaries = "bt2020" }), ("P3", { $0.primaries = "smpte432" }),
+    ("interlaced", { $0.isInterlaced = true }),
     ("turned", { $0.displayMatrix = DisplayMatrix(a: 0, b: 65536, c: -65536, d: 0) }),
     ("oblong pixels", { $0.sampleAspect = Rational(64, 45) }), ("slow motion", { $0.frameRate = Rational(240, 1) }),
   ]

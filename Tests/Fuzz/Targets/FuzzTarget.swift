@@ -23,6 +23,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   /// The walker over a JPEG's markers, and what passes a picture on without its metadata. Its files are links to those of
   /// MediaExport, whose libraries have no place here.
   case jpeg
+  /// What is read of containers beside their libraries: outermost parts, the directory of a TIFF, frames of an MP3, the
+  /// parameter sets of H.264. Links, too.
+  case containers
   /// A submission, by the shape of its JSON.
   case submissions
 
@@ -44,6 +47,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
       }
     case .jpeg: Self.jpeg(bytes)
     case .media: Self.media(bytes)
+    case .containers: Self.containers(bytes)
     case .submissions: Self.submissions(bytes)
     }
   }
@@ -103,6 +107,20 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     // Nobody looks further than this.
     guard MediaType.of(Array(bytes.prefix(MediaType.sniffLength))) == type else { fatalError("it looked too far") }
     guard type.mime.contains("/") else { fatalError("a type without a name") }
+  }
+
+  private static func containers(_ bytes: [UInt8]) {
+    let read = { (offset: Int64, count: Int) -> [UInt8] in
+      guard offset >= 0, offset < bytes.count, count >= 0 else { return [] }
+      return Array(bytes[Int(offset)...].prefix(count))
+    }
+    _ = OuterParts.areCutOff(size: Int64(bytes.count), neededShare: 0.9, read: read)
+    _ = RawPhoto.isOne(read: read)
+    guard MP3Frame.size(bytes).map({ (1...4096).contains($0) }) ?? true else { fatalError("no frame has this size") }
+    guard let sets = ParameterSets(header: bytes) else { return }
+    bytes.withUnsafeBytes { packet in
+      for start in [0, packet.count / 2] { _ = sets.areChanged(by: .init(rebasing: packet[start...])) }
+    }
   }
 
   private static func jpeg(_ bytes: [UInt8]) {

@@ -1,0 +1,1 @@
+../../../Sources/MediaExport/MP3Frame.swift

@@ -1,0 +1,1 @@
+../../../Sources/MediaExport/ParameterSets.swift
