@@ -6,7 +6,7 @@ extension Engine {
   public func update(_ config: Config) {
     settings.config = config
     status.uploadSlots.setLimit(config.uploads.slots)
-    status.exportSlots.setLimit(config.exports.slots)
+    status.exportSlots.setLimit(config.exports.slots, parts: config.exports.picturesPerSlot)
     agenda.window = config.uploads.slots + 1
     scheduleEverything()
   }
