@@ -16,7 +16,10 @@ public final class Packet {
   public var presentation: Int64? { raw.pointee.pts == tc_no_pts ? nil : raw.pointee.pts }
   public var decoding: Int64? { raw.pointee.dts == tc_no_pts ? nil : raw.pointee.dts }
   /// In the time base of the stream; 0 when unknown.
-  public var duration: Int64 { raw.pointee.duration }
+  public var duration: Int64 {
+    get { raw.pointee.duration }
+    set { raw.pointee.duration = newValue }
+  }
   /// Bytes.
   public var size: Int { Int(raw.pointee.size) }
   public var isKey: Bool { raw.pointee.flags & AV_PKT_FLAG_KEY != 0 }
@@ -30,6 +33,12 @@ public final class Packet {
   }
 
   public func clear() { av_packet_unref(raw) }
+
+  /// Lets go of its own piece for that of the other one, which is empty then.
+  func take(_ other: Packet) {
+    av_packet_unref(raw)
+    av_packet_move_ref(raw, other.raw)
+  }
 
   /// Moves both time stamps by the same amount.
   public func shift(by offset: Int64) {
