@@ -121,8 +121,9 @@ let package = Package(
       name: "ExportProtocolTests", dependencies: ["ExportProtocol", "JSON", "TaskModel"], swiftSettings: strict),
     .testTarget(
       name: "ExportsTests",
-      dependencies: ["Exports", "ExportProtocol", "TaskConfig", "TaskModel", "TaskTestSupport", "taskcenter-export"],
-      swiftSettings: strict),
+      dependencies: [
+        "Exports", "ExportProtocol", "Platform", "TaskConfig", "TaskModel", "TaskTestSupport", "taskcenter-export",
+      ], swiftSettings: strict),
     .testTarget(
       name: "FetchesTests",
       dependencies: ["Fetches", "HTTP", "Platform", "SourceFiles", "TaskConfig", "TaskModel", "TaskTestSupport"],

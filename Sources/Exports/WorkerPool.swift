@@ -14,7 +14,8 @@ enum WorkerKind: Hashable {
   init(_ job: ExportJob) { self = job.takesInput ? .media : .archives }
 }
 
-/// The warm workers: one is kept for the next order, and let go when there is none for a while.
+/// The warm workers: each is kept for the next order, and let go when it has had none for a while. The one that rested last
+/// is taken first, so that one that is not needed any more gets its rest.
 final class WorkerPool: Sendable {
   struct Settings {
     /// Path of `taskcenter-export`.
@@ -25,11 +26,19 @@ final class WorkerPool: Sendable {
     var memoryLimit: Int64
     /// Whether the first worker says on stderr what this machine's sandbox lacks.
     var tellsLacks: Bool
+    /// How long a worker waits for its next order, in milliseconds.
+    var patienceMs = 10_000
+  }
+
+  private struct Idle {
+    let worker: ExportWorker
+    /// Of this rest: a worker that was taken meanwhile may lie here again.
+    let number: UInt64
   }
 
   private struct State {
-    var idle: [WorkerKind: [ExportWorker]] = [:]
-    var leases = 0
+    var idle: [WorkerKind: [Idle]] = [:]
+    var rests: UInt64 = 0
     var hasTold = false
   }
 
@@ -37,9 +46,10 @@ final class WorkerPool: Sendable {
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "taskcenter.workers")
 
-  private static let idleSeconds = 10
-
   init(_ settings: Settings) { self.settings = settings }
+
+  /// Workers that wait for an order.
+  var idleWorkers: Int { state.withLock { $0.idle.values.reduce(0) { $0 + $1.count } } }
 
   /// - Throws: `Failure`, `CancellationError`.
   func run(
@@ -59,8 +69,7 @@ final class WorkerPool: Sendable {
 
   private func take(_ kind: WorkerKind) throws -> ExportWorker {
     let (warm, tells) = state.withLock { state -> (ExportWorker?, Bool) in
-      state.leases += 1
-      while let worker = state.idle[kind]?.popLast() { if worker.isUsable { return (worker, false) } }
+      while let idle = state.idle[kind]?.popLast() { if idle.worker.isUsable { return (idle.worker, false) } }
       defer { state.hasTold = true }
       return (nil, settings.tellsLacks && !state.hasTold)
     }
@@ -75,17 +84,19 @@ final class WorkerPool: Sendable {
     // A movie leaves a large heap behind; photos are worth staying warm for.
     if case .video = order.job, !order.plansOnly { return worker.retire() }
     guard worker.isUsable else { return }
-    let lease = state.withLock { state in
-      state.idle[WorkerKind(order.job), default: []].append(worker)
-      return state.leases
+    let kind = WorkerKind(order.job)
+    let number = state.withLock { state in
+      state.rests += 1
+      state.idle[kind, default: []].append(Idle(worker: worker, number: state.rests))
+      return state.rests
     }
-    queue.asyncAfter(deadline: .now() + .seconds(WorkerPool.idleSeconds)) { [self] in
-      let rested = state.withLock { state -> [ExportWorker] in
-        guard state.leases == lease else { return [] }
-        defer { state.idle = [:] }
-        return state.idle.values.flatMap { $0 }
+    queue.asyncAfter(deadline: .now() + .milliseconds(settings.patienceMs)) { [self] in
+      let hasRested = state.withLock { state in
+        guard let place = state.idle[kind]?.firstIndex(where: { $0.number == number }) else { return false }
+        state.idle[kind]?.remove(at: place)
+        return true
       }
-      for worker in rested { worker.retire() }
+      if hasRested { worker.retire() }
     }
   }
 }

@@ -125,7 +125,4 @@ public final class Encoder {
     try check(result, "encoding")
     return true
   }
-
-  /// Encoders leave it out where the rate varies; the last one counts for the length of the film.
-  public func setDuration(_ duration: Int64, of packet: Packet) { packet.raw.pointee.duration = duration }
 }

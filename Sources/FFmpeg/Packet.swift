@@ -19,7 +19,10 @@ public final class Packet {
     set { raw.pointee.dts = newValue ?? tc_no_pts }
   }
   /// In the time base of the stream; 0 when unknown.
-  public var duration: Int64 { raw.pointee.duration }
+  public var duration: Int64 {
+    get { raw.pointee.duration }
+    set { raw.pointee.duration = newValue }
+  }
   /// Bytes.
   public var size: Int { Int(raw.pointee.size) }
   /// The first bytes, fewer where it has fewer.
@@ -44,6 +47,12 @@ public final class Packet {
   public var isEncrypted: Bool { av_packet_get_side_data(raw, AV_PKT_DATA_ENCRYPTION_INFO, nil) != nil }
 
   public func clear() { av_packet_unref(raw) }
+
+  /// Lets go of its own piece for that of the other one, which is empty then.
+  func take(_ other: Packet) {
+    av_packet_unref(raw)
+    av_packet_move_ref(raw, other.raw)
+  }
 
   /// Moves both time stamps by the same amount.
   public func shift(by offset: Int64) {

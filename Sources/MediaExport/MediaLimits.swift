@@ -26,6 +26,9 @@ enum MediaLimits {
 
   static let threads = max(1, min(4, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
 
-  /// Pictures this small do not repay a second thread.
-  static func threads(for size: PixelSize) -> Int { size.width * size.height <= 320 * 240 ? 1 : threads }
+  /// Of a decoder or an encoder. One more than there are cores, as one waits for what another is just making. Pictures this
+  /// small do not repay a second thread.
+  static func threads(for size: PixelSize) -> Int {
+    threads == 1 || size.width * size.height <= 320 * 240 ? 1 : threads + 1
+  }
 }

@@ -1,6 +1,7 @@
 import FFmpeg
 
-/// One stream's way through decoder, filters and encoder into the output. Driven by packets; holds no thread.
+/// One stream's way through decoder, filters and encoder into the output. Driven by packets; only the encoder has a thread
+/// of its own.
 ///
 /// Filters come in two stages. The first is built anew whenever the shape of the decoded frames changes, and gives them
 /// all one shape. Sound then goes through a second one that lives as long as the stream, so that it puts out whole runs
@@ -13,7 +14,7 @@ final class StreamLane {
 
   private let kind: Kind
   private let decoder: Decoder
-  private let encoder: Encoder
+  private let encoder: EncoderThread
   private let muxer: Muxer
   private let output: Int
   /// What to add to a time stamp so that the film starts at 0, in the decoder's time base.
@@ -44,7 +45,6 @@ final class StreamLane {
   init(_ kind: Kind, decoder: Decoder, encoder: Encoder, muxer: Muxer, startTime: Int64) throws(FFmpegError) {
     self.kind = kind
     self.decoder = decoder
-    self.encoder = encoder
     self.muxer = muxer
     shift = -Rational.microseconds.rescale(startTime, to: decoder.timeBase)
     switch kind {
@@ -61,6 +61,7 @@ final class StreamLane {
     timed = try Frame()
     encoded = try Packet()
     output = try muxer.addStream(from: encoder)
+    self.encoder = EncoderThread(encoder)
   }
 
   /// - Parameter packet: of this stream; nil at the end.
@@ -195,7 +196,7 @@ final class StreamLane {
     try encoder.send(frame)
     while try encoder.receive(into: encoded) {
       // The encoder does not say how long a picture lasts; the last one's counts for the length of the film.
-      if case .video = kind { encoder.setDuration(lastDuration, of: encoded) }
+      if case .video = kind { encoded.duration = lastDuration }
       try muxer.write(encoded, to: output, timeBase: encoder.timeBase)
     }
   }

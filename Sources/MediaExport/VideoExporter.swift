@@ -45,6 +45,8 @@ private struct VideoExport {
   let output: OutputFile
   let progress: ProgressMeter
   private var encodes = 0
+  /// The first encode's, which takes it.
+  private var fresh: Demuxer?
 
   init(
     input: MediaInput, source: VideoSource, decision: VideoDecision, crf: Int, output: OutputFile,
@@ -55,6 +57,7 @@ private struct VideoExport {
     self.decision = decision
     self.crf = crf
     self.output = output
+    fresh = source.demuxer
     self.progress = progress
   }
 
@@ -87,8 +90,10 @@ private struct VideoExport {
     _ attempt: VideoDecision.Attempt
   ) throws(Failure) -> (result: ExportResult, isFlawed: Bool)? {
     encodes += 1
+    let demuxer = if let fresh { fresh } else { try input.demuxer() }
+    fresh = nil
     let transcoder = Transcoder(
-      demuxer: try input.demuxer(), selection: source.selection, name: source.name, progress: progress)
+      demuxer: demuxer, selection: source.selection, name: source.name, progress: progress)
     let settings = Transcoder.Settings(
       plan: attempt.plan, crf: crf, audioRate: attempt.audioRate, byteLimit: attempt.byteLimit)
     guard let outcome = try transcoder.run(settings, container: .mp4, path: output.path) else { return nil }

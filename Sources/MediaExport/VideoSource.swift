@@ -14,6 +14,9 @@ struct VideoSource {
   let seconds: Double?
   /// Bits per second that are enough for all there is in the picture; nil when unknown.
   let pictureRate: Int64?
+  /// Opened, and nothing read of it but what its opening needed: for the first pass, as opening takes as long as some
+  /// dozen pictures.
+  let demuxer: Demuxer
 
   /// - Parameter measures: look at every packet for the length, as headers are wrong now and then. A film that is clean by
   ///   its header is looked at in any case.
@@ -23,6 +26,7 @@ struct VideoSource {
     bytes = try input.size()
     let demuxer = try input.demuxer()
     guard !input.isCutOff else { throw MediaFailure.cutOff(name) }
+    self.demuxer = demuxer
     selection = MediaSelection(demuxer.streams)
     guard let video = selection.video, let picture = video.video else { throw MediaFailure.noVideo(name) }
     guard !picture.isDolbyVisionOnly else {

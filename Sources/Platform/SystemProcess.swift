@@ -1,8 +1,15 @@
+import CPlatform
 import Glibc
 
 /// This process.
 public enum SystemProcess {
   public static let id = Int(getpid())
+
+  /// Processors that it may run on, 1 or more (sched_getaffinity(2)).
+  public static var usableCores: Int {
+    let count = Int(tc_usable_cores())
+    return count > 0 ? count : max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+  }
 
   /// What its command line says after the program's name.
   ///

@@ -1,3 +1,4 @@
+import Platform
 public import TaskModel
 
 /// The settings of one engine, complete: everything has a default (design section 11). Durations are milliseconds,
@@ -38,6 +39,9 @@ public struct Config: Sendable, Hashable {
 
   public struct Exports: Sendable, Hashable {
     public var slots = 1
+    /// Pictures that are made at once in one slot. A picture is decoded by one thread, so that it takes two of them to keep
+    /// two cores busy.
+    public var picturesPerSlot = min(2, SystemProcess.usableCores)
     /// Address space of one worker.
     public var memoryLimit: Int64 = 2_147_483_648
     public var timeoutMs: Int64 = 1_800_000

@@ -53,6 +53,7 @@ private struct Reader {
   private mutating func exports(_ reader: JSONReader) throws(JSONShapeError) {
     var fields = try reader.object()
     try fields.set(&config.exports.slots, "slots", in: 1...100)
+    try fields.set(&config.exports.picturesPerSlot, "picturesPerSlot", in: 1...4)
     try fields.set(&config.exports.memoryLimit, "memoryLimit", in: 268_435_456...1_099_511_627_776)
     try fields.set(&config.exports.timeoutMs, "timeoutMs", in: Reader.duration)
     try fields.finish()

@@ -7,7 +7,7 @@ extension Engine {
   public nonisolated func update(_ config: Config) {
     settings.config = config
     status.uploadSlots.setLimit(config.uploads.slots)
-    status.exportSlots.setLimit(config.exports.slots)
+    status.exportSlots.setLimit(config.exports.slots, parts: config.exports.picturesPerSlot)
     Swift.Task { await noteConfig() }
   }
 

@@ -75,7 +75,8 @@ public actor Engine {
     let hub = EventHub()
     let progress = ProgressBoard(onDirty: { inputs.yield(.progressed) })
     let uploadSlots = Slots(limit: parts.config.uploads.slots)
-    let exportSlots = Slots(limit: parts.config.exports.slots)
+    let exports = parts.config.exports
+    let exportSlots = Slots(limit: exports.slots, parts: exports.picturesPerSlot)
     let status = StatusBoard(uploadSlots: uploadSlots, exportSlots: exportSlots)
     let clock = parts.clock
     settings = EngineSettings(parts.config)

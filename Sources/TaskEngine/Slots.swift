@@ -13,25 +13,34 @@ final class Slots: SlotLender {
 
   private let state: Mutex<State>
 
-  init(limit: Int) { state = Mutex(State(queue: SlotQueue(limit: limit))) }
+  /// - Parameter parts: of one slot that light work takes one of.
+  init(limit: Int, parts: Int = 1) { state = Mutex(State(queue: SlotQueue(limit: limit, parts: parts))) }
 
   var usage: (used: Int, limit: Int) { state.withLock { ($0.queue.used, $0.queue.limit) } }
 
-  func setLimit(_ limit: Int) {
-    state.withLock { $0.queue.setLimit(limit) }
+  var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
+
+  func setLimit(_ limit: Int, parts: Int = 1) {
+    state.withLock { $0.queue.setLimit(limit, parts: parts) }
     admit()
   }
 
   /// Waits for a slot, runs `body` with it, gives it back.
+  /// - Parameter isLight: whether a part of a slot will do.
   /// - Throws: `CancellationError` if the Swift task is canceled while waiting; what `body` throws.
-  func withSlot<T: Sendable>(for task: SendTask, _ body: () async throws -> T) async throws -> T {
-    try await take(lane: task.laneID, urgency: task.urgency, isModest: task.kind == .log)
-    defer { giveBack() }
+  func withSlot<T: Sendable>(
+    for task: SendTask, isLight: Bool = false, _ body: () async throws -> T
+  ) async throws -> T {
+    try await take { ticket in
+      SlotQueue.Waiting(
+        ticket: ticket, lane: task.laneID, urgency: task.urgency, isModest: task.kind == .log, isLight: isLight)
+    }
+    defer { giveBack(isLight: isLight) }
     try Task.checkCancellation()
     return try await body()
   }
 
-  private func take(lane: LaneID, urgency: Urgency, isModest: Bool) async throws {
+  private func take(_ waiting: (UInt64) -> SlotQueue.Waiting) async throws {
     let ticket = state.withLock { state in
       state.nextTicket += 1
       return state.nextTicket
@@ -42,8 +51,7 @@ final class Slots: SlotLender {
           // A cancel can come before there is anything to wake.
           if state.canceled.remove(ticket) != nil { return true }
           state.continuations[ticket] = continuation
-          state.queue.enqueue(
-            SlotQueue.Waiting(ticket: ticket, lane: lane, urgency: urgency, isModest: isModest))
+          state.queue.enqueue(waiting(ticket))
           return false
         }
         if isLate { continuation.resume(returning: false) } else { admit() }
@@ -58,7 +66,10 @@ final class Slots: SlotLender {
         state.continuations[ticket] = nil
         return continuation
       }
-      continuation?.resume(returning: false)
+      guard let continuation else { return }
+      continuation.resume(returning: false)
+      // It may have been the one that all others stood behind.
+      admit()
     }
     // The mark of a cancel that came after the slot was given.
     _ = state.withLock { $0.canceled.remove(ticket) }
@@ -68,8 +79,10 @@ final class Slots: SlotLender {
   /// For a moment, where nobody waits.
   func tryTake() -> Bool { state.withLock { $0.queue.tryTake() } }
 
-  func giveBack() {
-    state.withLock { $0.queue.giveBack() }
+  func giveBack() { giveBack(isLight: false) }
+
+  private func giveBack(isLight: Bool) {
+    state.withLock { $0.queue.giveBack(isLight: isLight) }
     admit()
   }
 

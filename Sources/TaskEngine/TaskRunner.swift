@@ -94,7 +94,7 @@ struct TaskRunner: Sendable {
   private func export(_ index: Int, of task: SendTask) async throws -> TaskEvent? {
     try await step(index) {
       let task = try await withSource(index, of: task)
-      return try await exportSlots.withSlot(for: task) {
+      return try await exportSlots.withSlot(for: task, isLight: task.isLightExport(index)) {
         ledger.note(.exportStarted(index), to: task.id)
         return .exportFinished(
           index,

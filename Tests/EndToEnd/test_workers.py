@@ -88,8 +88,26 @@ class Workers(Line):
 
     # What one worker does
 
-    def test_one_warm_worker_makes_nine_photos(self):
-        engine = self.start_with(self.real(), self.config())
+    def test_two_warm_workers_make_nine_photos_side_by_side(self):
+        # Each begins when both are there: one alone would wait for ever.
+        both = 'while [ "$(wc -l < "$STARTS")" -lt 2 ]; do sleep 0.01; done\n'
+        engine = self.start_with(both + self.real(), self.config(exports={"picturesPerSlot": 2}))
+        self.finish(engine, self.submit(engine, "feedPost", self.photos(9))["id"])
+        self.assertEqual(len(self.pids()), 2)
+        self.assertEqual(engine.call("engine/status")["exports"], {"used": 0, "limit": 1})
+        self.finish(engine, self.submit(engine, "avatar", self.photos(1))["id"])
+        self.assertEqual(len(self.pids()), 2)
+        self.assertEqual(self.exports(), [])
+
+    def test_two_pictures_at_work_take_one_slot(self):
+        # Swallows its order, and waits for the end of the channel.
+        engine = self.start_with("exec cat > /dev/null", self.config(exports={"picturesPerSlot": 2}))
+        self.submit(engine, "feedPost", self.photos(3))
+        self.wait_until(lambda: len(self.pids()) == 2)
+        self.assertEqual(engine.call("engine/status")["exports"], {"used": 1, "limit": 1})
+
+    def test_one_warm_worker_makes_nine_photos_where_a_slot_takes_one_picture(self):
+        engine = self.start_with(self.real(), self.config(exports={"picturesPerSlot": 1}))
         self.finish(engine, self.submit(engine, "feedPost", self.photos(9))["id"])
         self.assertEqual(len(self.pids()), 1)
         self.finish(engine, self.submit(engine, "avatar", self.photos(1))["id"])
