@@ -60,14 +60,18 @@ extension Engine {
 
   /// Keeps everybody's hands off a task while a command deals with it.
   func withHeld<T: Sendable>(_ id: SendTask.ID, _ body: () async throws -> T) async throws -> T {
-    held[id, default: 0] += 1
-    defer {
-      held[id, default: 1] -= 1
-      if held[id] == 0 { held[id] = nil }
-      setTimer()
-      if let lane = agenda.lane(of: id) { schedule(lane) }
-    }
+    hold(id)
+    defer { release(id) }
     return try await body()
+  }
+
+  func hold(_ id: SendTask.ID) { held[id, default: 0] += 1 }
+
+  func release(_ id: SendTask.ID) {
+    held[id, default: 1] -= 1
+    if held[id] == 0 { held[id] = nil }
+    setTimer()
+    if let lane = agenda.lane(of: id) { schedule(lane) }
   }
 
   /// Ends what runs for `id` and returns when it has ended.
