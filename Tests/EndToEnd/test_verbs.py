@@ -155,6 +155,10 @@ class Descriptions(Line):
         schemas = engine.call("rpc.discover")["components"]["schemas"]
         task = self.finish(engine, self.submit(engine, "message", self.photos(1), key="k", payload={"a": 1})["id"])
         self.assertLessEqual(set(task), set(schemas["task"]["properties"]))
+        refused = self.refused("invalidParams", engine, "task/list", {"fields": ["id", "status"]})
+        self.assertEqual(refused["data"]["pointer"], "/fields/1")
+        self.assertEqual(refused["message"].partition("; known: ")[2].split(", "), list(schemas["task"]["properties"]))
+        self.assertEqual(set(engine.call("task/list", {"fields": ["state"]})["tasks"][0]), {"id", "state"})
         self.assertLessEqual(set(task["resources"][0]), set(schemas["resource"]["properties"]))
 
     def check_references(self, document, value):
