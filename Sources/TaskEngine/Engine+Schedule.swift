@@ -160,12 +160,15 @@ extension Engine {
   /// A task that waits longer than this does not keep a lingering engine alive (design section 3).
   static let lingerPatienceMs: Int64 = 60_000
 
-  public var isIdle: Bool {
+  private var isIdle: Bool {
     running.isEmpty && !agenda.isBusy(now: time.now(), patience: Engine.lingerPatienceMs)
   }
 
-  /// Calls back, once, when nothing runs and nothing is about to.
-  public func whenIdle(_ callback: @escaping @Sendable () -> Void) {
+  /// Calls back, once, when nothing runs and nothing is about to. The question waits in line behind everything that was
+  /// committed before it: a task that was just submitted, or that a start has just found, is on the agenda by then.
+  public nonisolated func whenIdle(_ callback: @escaping @Sendable () -> Void) { inputs.yield(.idleAsked(callback)) }
+
+  func tellWhenIdle(_ callback: @escaping @Sendable () -> Void) {
     idleCallbacks.append(callback)
     tellIfIdle()
   }
