@@ -21,6 +21,9 @@ struct DescribeTests {
     #expect(Describe.bar(task(), width: 50) == "1debd084 feedPost  uploading  ██████░░░░░░░░  42%")
     #expect(Describe.bar(task(), width: 40) == "1debd084 feedPost  uploading  █░░░  42%")
     #expect(Describe.bar(task(), width: 38) == "1debd084 feedPost  uploading    42%")
+    let narrow = Describe.bar(task(("waitingFor", "network")), width: 40)
+    #expect(narrow == "1debd084 feedPost  uploading  █░░░  42%")
+    #expect(Describe.bar(task(), width: 30) == "1debd084 uploading  █░░░  42%")
     let waiting = Describe.bar(task(("waitingFor", "network")), width: 80)
     #expect(waiting == "1debd084 feedPost  uploading  ███████░░░░░░░░░░  42%  waits for the network")
     let whole = String(repeating: "█", count: 30) + " 100%"

@@ -102,6 +102,40 @@ class Logouts(Line):
         self.assertNotIn('"A"', json.dumps(service.log()[asked:]))
         self.assertEqual(engine.call("engine/status")["uploads"]["used"], 0)
 
+    def log_out_during_a_delivery(self, service, engine):
+        """- Returns the tasks of the account, and the request's id, which waits for the delivery."""
+        service.faults({"match": {"method": "POST", "path": "/send"}, "times": 1, "action": "hold"})
+        seen = max((each["seq"] for each in service.log()), default=0)
+        task, draft = (self.submit(engine, "message", self.photos(1), account="A", draft=draft) for draft in (False, True))
+        service.wait("POST", "/send", "held", after=seen)
+        engine.last_id += 1
+        ask = {"jsonrpc": "2.0", "id": engine.last_id, "method": "account/logout", "params": {"account": "A"}}
+        engine.process.stdin.write(json.dumps(ask).encode() + b"\n")
+        self.assertEqual(engine.call("task/get", {"id": task["id"]})["task"]["state"], "delivering")
+        return task, draft, ask["id"]
+
+    def test_a_delivery_in_the_air_comes_to_its_end_before_its_task_is_forgotten(self):
+        service = self.start_service()
+        engine = self.start_engine(self.config(service))
+        task, _, request = self.log_out_during_a_delivery(service, engine)
+        service.release()
+        answers = [note for note in engine.notifications if note.get("id") == request]
+        answer = answers[0] if answers else engine.message(time.monotonic() + 30)
+        self.assertEqual((answer["id"], answer["result"]), (request, {"canceled": 1, "removed": 2}))
+        self.assertEqual([post["delivery"]["taskId"] for post in service.posts()], [task["id"]])
+
+    def test_a_crash_before_a_logout_is_done_leaves_everything_as_it_was(self):
+        service = self.start_service()
+        config = self.config(service)
+        engine = self.start_engine(config)
+        task, draft, _ = self.log_out_during_a_delivery(service, engine)
+        engine.kill()
+        service.release()
+        engine = self.start_engine(config)
+        self.finish(engine, task["id"])
+        self.assertEqual(engine.call("task/get", {"id": draft["id"]})["task"]["state"], "draft")
+        self.assertEqual(len(service.posts()), 1)
+
     def test_the_account_may_be_used_again_with_the_same_keys_and_others_are_left_alone(self):
         engine = self.start_engine()
         task = self.submit(engine, "avatar", self.photos(1), account="A", key="k")

@@ -55,21 +55,22 @@ enum Describe {
     return "\(id) sent\(remote)"
   }
 
-  /// `b4d3a971 feedPost  uploading  ████████░░░░  42%  note`, within `width` columns.
-  /// The bar gets two fifths of what is left beside the words, the note the rest; where that is next to nothing, the percent
-  /// says it.
+  /// `b4d3a971 feedPost  uploading  ████████░░░░  42%  note`, within `width` columns. The bar gets two fifths of what is left
+  /// beside the words, the note the rest. On a narrow terminal the note goes first, then the bar, then the kind.
   static func bar(_ task: JSONValue, width: Int, colour: Bool = false, now: Int64? = nil) -> String {
-    let head = "\(text(task, "id").suffix(8)) \(PlainText.pad(text(task, "kind"), 9)) "
+    // The last column stays free: some terminals wrap as soon as it is filled.
+    let width = max(1, width - 1)
+    let kind = width < 35 ? "" : PlainText.pad(text(task, "kind"), 9) + " "
+    let head = "\(text(task, "id").suffix(8)) \(kind)"
     let state = PlainText.pad(text(task, "state"), 10) + " "
     let percent = percent(task)
     let tail = " " + String(repeating: " ", count: max(0, 4 - percent.count)) + percent
-    let note = note(task, now: now)
-    let free = width - head.count - state.count - tail.count - 1
+    let free = width - head.count - state.count - tail.count
+    let note = free < 12 ? "" : note(task, now: now)
     let room = free < 4 ? 0 : min(30, note.isEmpty ? free : max(4, free * 2 / 5))
     let full = Int(fraction(task) * Double(room))
     let bar = String(repeating: "█", count: full) + String(repeating: "░", count: room - full)
-    // The last column stays free: some terminals wrap as soon as it is filled.
-    let line = PlainText.clip(head + state + bar + tail + (note.isEmpty ? "" : "  " + note), max(1, width - 1))
+    let line = PlainText.clip(head + state + bar + tail + (note.isEmpty ? "" : "  " + note), width)
     guard colour, line.count > head.count + state.count else { return line }
     return head + paint(state, as: text(task, "state")) + line.dropFirst(head.count + state.count)
   }
