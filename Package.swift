@@ -38,7 +38,7 @@ let package = Package(
       name: "TaskService",
       dependencies: [
         "JSON", "JSONRPC", "Platform", "SQLite", "TaskEngine", "TaskModel", "TaskProtocol", "TaskStorage",
-      ], swiftSettings: strict),
+      ], resources: [.embedInCode("openrpc.json")], swiftSettings: strict),
 
     // MARK: Work
     .target(name: "Answers", dependencies: ["HTTP", "JSON", "TaskModel"], swiftSettings: strict),

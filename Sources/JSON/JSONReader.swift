@@ -84,7 +84,8 @@ public struct JSONReader: Sendable {
 public struct JSONFields: Sendable {
   private let object: JSONObject
   public let pointer: String
-  private var known: Set<String> = []
+  /// In the order in which they were asked for.
+  private var known: [String] = []
 
   public init(_ object: JSONObject, pointer: String = "") {
     self.object = object
@@ -95,7 +96,7 @@ public struct JSONFields: Sendable {
 
   /// The member, if it is there.
   public mutating func optional(_ name: String) -> JSONReader? {
-    known.insert(name)
+    if !known.contains(name) { known.append(name) }
     return object[name].map { JSONReader($0, pointer: JSONPointer.child(of: pointer, name)) }
   }
 
@@ -109,7 +110,8 @@ public struct JSONFields: Sendable {
   /// Call when every known member was asked for.
   public func finish() throws(JSONShapeError) {
     for member in object.members where !known.contains(member.name) {
-      throw JSONShapeError(pointer: JSONPointer.child(of: pointer, member.name), message: "unknown field")
+      let hint = known.isEmpty ? "" : "; known: " + known.joined(separator: ", ")
+      throw JSONShapeError(pointer: JSONPointer.child(of: pointer, member.name), message: "unknown field" + hint)
     }
   }
 }

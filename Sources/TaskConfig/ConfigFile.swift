@@ -32,11 +32,32 @@ public enum ConfigFile {
     _ text: [UInt8], path: String, _ environment: [String: String]
   ) throws(ConfigError) -> Config {
     do {
-      let value = try JSONParser.parse(text)
-      return try ConfigReader.read(value) { reader throws(JSONShapeError) in try expand(reader, environment) }
+      let config = try ConfigReader.read(try JSONParser.parse(text)) { reader throws(JSONShapeError) in
+        try expand(reader, environment)
+      }
+      if let caFile = config.uploads.caFile { try check(caFile, at: "/uploads/caFile") }
+      return config
+    } catch let error as JSONSyntaxError {
+      let place = place(of: error.offset, in: text)
+      throw ConfigError(description: "\(path):\(place.line):\(place.column): \(error.message)")
     } catch {
       throw ConfigError(description: "\(path): \(error)")
     }
+  }
+
+  /// Better said now than by every upload that fails.
+  private static func check(_ file: String, at pointer: String) throws(JSONShapeError) {
+    do { _ = try OpenFile(path: file, flags: O_RDONLY | O_NONBLOCK) } catch {
+      throw JSONShapeError(pointer: pointer, message: "the file \(file) can't be read: \(error.reason)")
+    }
+  }
+
+  /// As editors count, from 1; columns in bytes.
+  private static func place(of offset: Int, in text: [UInt8]) -> (line: Int, column: Int) {
+    let before = text.prefix(offset)
+    let newline = UInt8(ascii: "\n")
+    let lineStart = before.lastIndex(of: newline).map { $0 + 1 } ?? 0
+    return (before.count { $0 == newline } + 1, offset - lineStart + 1)
   }
 
   private static func read(_ path: String, mayBeMissing: Bool) throws(ConfigError) -> [UInt8]? {

@@ -46,7 +46,9 @@ private struct Reader {
     try fields.set(&config.uploads.stallTimeoutMs, "stallTimeoutMs", in: Reader.duration)
     try fields.set(&config.uploads.connectTimeoutMs, "connectTimeoutMs", in: Reader.duration)
     try fields.set(&config.uploads.bytesPerSecond, "bytesPerSecond", in: 0...Int64.max)
-    if let file = fields.optional("caFile"), file.value != .null { config.uploads.caFile = try expand(file) }
+    if let file = fields.optional("caFile"), file.value != .null {
+      config.uploads.caFile = try absolutePath(file)
+    }
     try fields.finish()
   }
 
@@ -157,7 +159,7 @@ private struct Reader {
     else { throw endpointReader.error("must be http:// or https:// and a host, without a path") }
     let keyPrefix = try fields.optional("keyPrefix").map { reader throws(JSONShapeError) in
       guard try reader.string() != "" else { return "" }
-      let prefix = try expand(reader)
+      let prefix = try template(reader)
       guard !prefix.hasPrefix("/"), !prefix.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else {
         throw reader.error("must not begin with \"/\" or have a segment \".\" or \"..\"")
       }
@@ -170,7 +172,9 @@ private struct Reader {
       accessKeyId: try expand(try fields.required("accessKeyId")),
       secretAccessKey: try expand(try fields.required("secretAccessKey")),
       sessionToken: try fields.optional("sessionToken").map(expand),
-      publicUrl: try fields.optional("publicUrl").map(expand))
+      publicUrl: try fields.optional("publicUrl").map { reader throws(JSONShapeError) in
+        try template(reader, besides: "{key}")
+      })
     try fields.finish()
     return .bucket(bucket)
   }
@@ -205,11 +209,33 @@ private struct Reader {
     return path
   }
 
+  /// A text with places that are filled for each task.
+  private func template(_ reader: JSONReader, besides more: String...) throws(JSONShapeError) -> String {
+    let text = try expand(reader)
+    let known = ["{account}", "{kind}", "{taskId}"] + more
+    var rest = text[...]
+    while let open = rest.firstIndex(of: "{") {
+      rest = rest[open...]
+      guard let place = known.first(where: rest.hasPrefix) else {
+        let found = rest.firstIndex(of: "}").map { rest[...$0] } ?? rest
+        throw reader.error("unknown place \"\(found)\"; known: \(known.joined(separator: ", "))")
+      }
+      rest = rest.dropFirst(place.count)
+    }
+    return text
+  }
+
   private func httpTarget(_ fields: inout JSONFields) throws(JSONShapeError) -> HTTPTarget {
     let reader = try fields.required("url")
-    let url = try expand(reader)
-    guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
+    let url = try template(reader)
+    guard let scheme = ["http://", "https://"].first(where: url.hasPrefix) else {
       throw reader.error("must begin with http:// or https://")
+    }
+    guard let first = url.dropFirst(scheme.count).first, !"/?#:".contains(first) else {
+      throw reader.error("must name a host")
+    }
+    guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+      throw reader.error("must be encoded: no spaces, control characters or letters beyond ASCII")
     }
     var headers: [HTTPTarget.Header] = []
     for (name, value) in try fields.optional("headers")?.members() ?? [] {

@@ -25,20 +25,23 @@ extension Engine {
   }
 
   private func outcomeOfDelivery(_ id: SendTask.ID) async throws -> SendTask {
-    if let runner = running[id] {
-      let clock = parts.clock
-      await withTaskGroup(of: Void.self) { group in
-        group.addTask { await runner.value }
-        group.addTask { try? await clock.sleep(milliseconds: Engine.deliveryPatienceMs) }
-        await group.next()
-        runner.cancel()
-        group.cancelAll()
-      }
-    }
+    if let runner = running[id] { await waitForDelivery(runner) }
     let task = try await requireTask(id)
     guard task.state == .delivering else { return task }
     let unknown = Failure(.deliveryUnknown, "the delivery was broken off", remedy: .retry, outcomeUnknown: true)
     return try await finish(.deliveryFailed(unknown), id)
+  }
+
+  /// Gives a delivery in the air its time, and then ends it.
+  func waitForDelivery(_ runner: Swift.Task<Void, Never>) async {
+    let clock = parts.clock
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await runner.value }
+      group.addTask { try? await clock.sleep(milliseconds: Engine.deliveryPatienceMs) }
+      await group.next()
+      runner.cancel()
+      group.cancelAll()
+    }
   }
 
   /// - Throws: `EngineError.notFound`, `.invalidState`, `.invalidSource` where a source can't be read as it is now and
@@ -81,6 +84,18 @@ extension Engine {
     let holders = try await store.read { try $0.tasksHolding(task.laneID) }
     if let holder = holders.first { throw EngineError.laneBusy(holder) }
     return try await finish(.start, id)
+  }
+
+  /// - Throws: `EngineError.notFound`, `.invalidState` where it works or is over, or may have been delivered with the old
+  ///   payload; `.invalidSubmission` for a message without anything in it.
+  public func update(_ id: SendTask.ID, _ change: TaskChange) async throws -> SendTask {
+    try await withHeld(id) {
+      let task = try await requireTask(id)
+      if task.kind == .message, task.resources.isEmpty, let payload = change.payload {
+        try KindRules.checkText(of: payload, pointer: "/payload")
+      }
+      return try await finish(.update(change), id)
+    }
   }
 
   /// Removes a task with everything of it; one that runs is canceled first.

@@ -60,14 +60,18 @@ extension Engine {
 
   /// Keeps everybody's hands off a task while a command deals with it.
   func withHeld<T: Sendable>(_ id: SendTask.ID, _ body: () async throws -> T) async throws -> T {
-    held[id, default: 0] += 1
-    defer {
-      held[id, default: 1] -= 1
-      if held[id] == 0 { held[id] = nil }
-      setTimer()
-      if let lane = agenda.lane(of: id) { schedule(lane) }
-    }
+    hold(id)
+    defer { release(id) }
     return try await body()
+  }
+
+  func hold(_ id: SendTask.ID) { held[id, default: 0] += 1 }
+
+  func release(_ id: SendTask.ID) {
+    held[id, default: 1] -= 1
+    if held[id] == 0 { held[id] = nil }
+    setTimer()
+    if let lane = agenda.lane(of: id) { schedule(lane) }
   }
 
   /// Ends what runs for `id` and returns when it has ended.
@@ -156,12 +160,15 @@ extension Engine {
   /// A task that waits longer than this does not keep a lingering engine alive (design section 3).
   static let lingerPatienceMs: Int64 = 60_000
 
-  public var isIdle: Bool {
+  private var isIdle: Bool {
     running.isEmpty && !agenda.isBusy(now: time.now(), patience: Engine.lingerPatienceMs)
   }
 
-  /// Calls back, once, when nothing runs and nothing is about to.
-  public func whenIdle(_ callback: @escaping @Sendable () -> Void) {
+  /// Calls back, once, when nothing runs and nothing is about to. The question waits in line behind everything that was
+  /// committed before it: a task that was just submitted, or that a start has just found, is on the agenda by then.
+  public nonisolated func whenIdle(_ callback: @escaping @Sendable () -> Void) { inputs.yield(.idleAsked(callback)) }
+
+  func tellWhenIdle(_ callback: @escaping @Sendable () -> Void) {
     idleCallbacks.append(callback)
     tellIfIdle()
   }

@@ -65,6 +65,7 @@ public actor Engine {
     case runnerEnded(SendTask.ID, saved: Bool)
     case timeCame
     case progressed
+    case idleAsked(@Sendable () -> Void)
   }
 
   /// Opens the store and makes the engine around it; nothing runs before `start`.
@@ -119,6 +120,7 @@ public actor Engine {
       case .runnerEnded(let id, let saved): runnerEnded(id, saved: saved)
       case .timeCame: await timeCame()
       case .progressed: scheduleReports()
+      case .idleAsked(let callback): tellWhenIdle(callback)
       }
     }
   }

@@ -98,10 +98,15 @@ struct KindRules {
     case .avatar where count != 1: throw invalid("/resources", "an avatar is exactly one image, found \(count)")
     case .log where count != 1: throw invalid("/resources", "a log needs at least one file or folder")
     case .message where count == 0:
-      guard let text = submission.payload?["text"]?.string, !text.isEmpty else {
-        throw invalid("/resources", "a message without resources needs payload.text")
-      }
+      try KindRules.checkText(of: submission.payload, pointer: "/resources")
     case .chatVideo, .message, .avatar, .log: break
+    }
+  }
+
+  /// Of a message that has no resources.
+  static func checkText(of payload: JSONValue?, pointer: String) throws(EngineError) {
+    guard let text = payload?["text"]?.string, !text.isEmpty else {
+      throw .invalidSubmission(pointer: pointer, message: "a message without resources needs payload.text")
     }
   }
 

@@ -4,6 +4,14 @@ public import JSON
 // sources' own.
 
 extension SendTask {
+  /// The members that `json` may have.
+  public static let fieldNames = [
+    "id", "key", "account", "kind", "lane", "destination", "state", "progress", "phase", "priority", "attempt",
+    "nextAttemptAt", "notBefore", "waitingFor", "createdAt", "updatedAt", "finishedAt", "payload", "resources",
+    "failure",
+    "result",
+  ]
+
   public var json: JSONValue {
     var object = JSONObject([("id", .string(id))])
     object["key"] = key.map(JSONValue.string)

@@ -9,6 +9,7 @@ public enum TaskEvent: Sendable, Hashable {
   case cancel
   case pause
   case resume
+  case update(TaskChange)
 
   // From the scheduler
   case turnCame
@@ -37,6 +38,20 @@ public enum TaskEvent: Sendable, Hashable {
   case deliveryStarted
   case delivered(remoteId: String?)
   case deliveryFailed(Failure)
+}
+
+/// What a user changes about a task; nil: nothing.
+public struct TaskChange: Sendable, Hashable {
+  /// In place of the whole payload.
+  public var payload: JSONValue?
+  public var urgency: Urgency?
+  /// Milliseconds since 1970; 0 or a time that has passed: at once.
+  public var notBefore: Int64?
+  public init(payload: JSONValue? = nil, urgency: Urgency? = nil, notBefore: Int64? = nil) {
+    self.payload = payload
+    self.urgency = urgency
+    self.notBefore = notBefore
+  }
 }
 
 /// A source as it is at a user's retry, or once it has been fetched or copied.

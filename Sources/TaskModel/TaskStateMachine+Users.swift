@@ -66,6 +66,23 @@ extension TaskStateMachine {
     return []
   }
 
+  /// Not while it works: what is under way would go out as it was, or half of it.
+  mutating func update(_ change: TaskChange) throws(InvalidTransition) -> [TaskAction] {
+    guard [.draft, .queued, .retrying, .paused, .failed].contains(task.state) else { throw invalid("update") }
+    if let payload = change.payload, payload != task.payload {
+      // What is repeated under a delivery's key must be the same.
+      guard task.deliveriesInDoubt == 0 else { throw invalid("other payload, as it may have been delivered") }
+      task.payload = payload
+    }
+    if let urgency = change.urgency { task.urgency = urgency }
+    if let notBefore = change.notBefore {
+      task.notBefore = notBefore == 0 ? nil : notBefore
+      task.pendingSince = max(task.pendingSince, notBefore)
+      if task.state == .queued { task.waitingFor = notBefore > now ? .notBefore : .slot }
+    }
+    return []
+  }
+
   static let unknownDelivery = Failure(
     .deliveryUnknown,
     "it is not known whether the delivery arrived; a retry uses the same key and makes no second one",

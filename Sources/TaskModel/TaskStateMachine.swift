@@ -49,6 +49,7 @@ public struct TaskStateMachine: Sendable {
     case .cancel: actions = try cancel()
     case .pause: actions = try pause()
     case .resume: actions = try resume()
+    case .update(let change): actions = try update(change)
     case .turnCame: actions = turnCame()
     case .wake: actions = wake()
     case .rescued: actions = rescued()

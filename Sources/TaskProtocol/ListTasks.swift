@@ -59,7 +59,13 @@ public struct ListTasks: Request {
     filter = try FilterParams(parameters.optional("filter"), known: ["key", "state"])
     if let list = parameters.optional("fields") {
       var names: [String] = []
-      for name in try list.array() { names.append(try name.string()) }
+      for reader in try list.array() {
+        let name = try reader.string()
+        guard SendTask.fieldNames.contains(name) else {
+          throw reader.error("unknown field \"\(name)\"; known: " + SendTask.fieldNames.joined(separator: ", "))
+        }
+        names.append(name)
+      }
       fields = names
     }
     limit = try parameters.int("limit", in: 1...1_000).map(Int.init)

@@ -64,6 +64,19 @@ enum Handlers {
           return try await engine.task(request.id)
         }
       }
+    case UpdateTask.method:
+      return try one(call) { (request: UpdateTask) in try await engine.update(request.id, request.change) }
+    case LogoutAccount.method:
+      let request: LogoutAccount = try decode(call.params)
+      return .inOrderThenBeside {
+        {
+          let done = try await engine.logout(request.account)
+          return ["canceled": .int(done.canceled), "removed": .int(done.removed)]
+        }
+      }
+    case Discover.method:
+      let _: Discover = try decode(call.params)
+      return .answer(.success(try service.description()))
     case DeleteTask.method:
       let request: DeleteTask = try decode(call.params)
       return .beside {

@@ -28,8 +28,8 @@ public final class Service: Sendable {
   static let methods: [String] = [
     Initialize.method, Shutdown.method, SubmitTask.method, GetTask.method, ListTasks.method, StartTask.method,
     CancelTask.method, RetryTask.method, PauseTask.method, ResumeTask.method, DeleteTask.method, WaitTask.method,
-    TaskHistory.method, Subscribe.method, Unsubscribe.method, PlanExport.method,
-    EngineStatus.method,
+    TaskHistory.method, UpdateTask.method, LogoutAccount.method, Subscribe.method, Unsubscribe.method,
+    PlanExport.method, EngineStatus.method, Discover.method,
   ]
 
   // MARK: Answers that wait for nobody
@@ -49,6 +49,14 @@ public final class Service: Sendable {
 
   private static func slots(_ usage: (used: Int, limit: Int)) -> JSONValue {
     ["used": .int(usage.used), "limit": .int(usage.limit)]
+  }
+
+  /// The OpenRPC document of this folder, with this version's number.
+  /// - Throws: `JSONSyntaxError` where that file is broken.
+  func description() throws -> JSONValue {
+    var document = try JSONParser.parse(PackageResources.openrpc_json).object ?? JSONObject()
+    document["info"] = ["title": "taskcenterd", "version": .string(Service.version)]
+    return .object(document)
   }
 
   func greeting() -> JSONValue {

@@ -139,7 +139,8 @@ public final class Session: Sendable {
       return state.whenQuiet
     }
     for callback in callbacks { callback() }
-    if call.method == Shutdown.method { inputEnded() }
+    // One that was refused is none.
+    if call.method == Shutdown.method, case .success = result { inputEnded() }
   }
 
   private func notification(_ method: String, _ params: JSONValue?) {

@@ -74,6 +74,11 @@ extension StoreTransaction {
       tasks: Array(found.tasks.prefix(limit)), isLast: !found.isCutShort && found.tasks.count <= limit)
   }
 
+  /// Everything of one account, in submit order.
+  public func tasks(ofAccount account: String) throws -> [SendTask] {
+    try tasks(where: "account = ?", [.text(account)], limit: -1)
+  }
+
   /// Everything that is not final, in submit order: what the engine has to do with.
   public func unfinishedTasks() throws -> [SendTask] {
     try tasks(where: "finished_at IS NULL", [], limit: -1)

@@ -108,6 +108,16 @@ extension Connection {
     guard changes == 1 else { throw StoreError.unexpectedState(task: task.id, expected: state.rawValue) }
   }
 
+  /// What a user may change of a task; a payload can be large, so it is written only then.
+  func updateWishes(_ task: SendTask) throws {
+    try execute(
+      "UPDATE tasks SET payload = ?, urgency = ?, not_before = ? WHERE sequence = ?",
+      [
+        SQLValue(task.payload.map(JSONWriter.text)), .text(task.urgency.rawValue), SQLValue(task.notBefore),
+        .integer(task.sequence),
+      ])
+  }
+
   func update(_ resource: Resource, ofTask sequence: Int64) throws {
     try execute(
       """

@@ -52,6 +52,9 @@ extension StoreTransaction {
   fileprivate func save(_ updates: [TaskUpdate], replacing old: SendTask) throws -> SendTask {
     let task = updates.last?.task ?? old
     try connection.update(task, expecting: old.state)
+    if task.payload != old.payload || task.urgency != old.urgency || task.notBefore != old.notBefore {
+      try connection.updateWishes(task)
+    }
     for (resource, oldResource) in zip(task.resources, old.resources) where resource != oldResource {
       try connection.update(resource, ofTask: task.sequence)
     }

@@ -59,10 +59,8 @@ final class Ending: Sendable {
 
   private func endIfIdle() {
     guard let engine else { return begin() }
-    Task {
-      await engine.whenIdle { [self] in
-        if service?.sessions.count == 0 { begin() }
-      }
+    engine.whenIdle { [self] in
+      if service?.sessions.count == 0 { begin() }
     }
   }
 

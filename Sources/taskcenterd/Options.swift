@@ -29,16 +29,21 @@ struct Options {
     73 the store can't be made; 75 another engine owns the store; 78 the config is broken.
     """
 
+  private static let flags: Set<String> = ["--linger", "--help", "-h", "--version"]
+
   init(_ arguments: [String]) throws(Problem) {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
-      let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       let name = parts.first ?? argument
       func value() throws(Problem) -> String {
-        if parts.count == 2 { return parts[1] }
-        guard let next = rest.popFirst() else { throw Problem(message: "\(name) needs a value") }
-        return next
+        // An empty one is a shell variable that is not set: a store in the current folder is meant by nobody.
+        guard let value = parts.count == 2 ? parts[1] : rest.popFirst(), !value.isEmpty else {
+          throw Problem(message: "\(name) needs a value")
+        }
+        return value
       }
+      if parts.count == 2, Options.flags.contains(name) { throw Problem(message: "\(name) takes no value") }
       switch name {
       case "--store": store = try value()
       case "--config": config = try value()

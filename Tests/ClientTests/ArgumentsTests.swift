@@ -58,6 +58,23 @@ struct ArgumentsTests {
     }
   }
 
+  @Test("an option that is empty is a mistake, for it is a variable that is not set", arguments: ["--store", "--to"])
+  func emptyOption(_ name: String) {
+    #expect(throws: Arguments.Problem(message: "\(name) must not be empty")) {
+      try Common(["\(name)="], options: ["--to", "--text"])
+    }
+    #expect(throws: Never.self) { try Common(["--text="], options: ["--to", "--text"]) }
+  }
+
+  @Test("a time is a span from now", arguments: [("90s", 90_000), ("2h", 7_200_000), ("1d", 86_400_000)])
+  func after(_ word: String, _ span: Int64) throws {
+    #expect(try Update.time(word, now: 5) == span + 5)
+    #expect(try Update.time("now", now: 5) == 0)
+    for wrong in ["", "5", "m", "-5m", "5y", "99999999999999999999d"] {
+      #expect(throws: Arguments.Problem.self) { try Update.time(wrong, now: 5) }
+    }
+  }
+
   @Test("options that lead to the same engine are quoted for a shell")
   func sameEngine() throws {
     let common = try Common(["--store", "/a b/it's", "--config=c.json"])

@@ -19,6 +19,13 @@ struct DescribeTests {
   @Test("a bar shows the end of the id, the state, and how far it is")
   func bar() {
     #expect(Describe.bar(task(), width: 50) == "1debd084 feedPost  uploading  ██████░░░░░░░░  42%")
+    #expect(Describe.bar(task(), width: 40) == "1debd084 feedPost  uploading  █░░░  42%")
+    #expect(Describe.bar(task(), width: 38) == "1debd084 feedPost  uploading    42%")
+    let narrow = Describe.bar(task(("waitingFor", "network")), width: 40)
+    #expect(narrow == "1debd084 feedPost  uploading  █░░░  42%")
+    #expect(Describe.bar(task(), width: 30) == "1debd084 uploading  █░░░  42%")
+    let waiting = Describe.bar(task(("waitingFor", "network")), width: 80)
+    #expect(waiting == "1debd084 feedPost  uploading  ███████░░░░░░░░░░  42%  waits for the network")
     let whole = String(repeating: "█", count: 30) + " 100%"
     #expect(Describe.bar(task(("progress", 1)), width: 200).hasSuffix(whole))
   }
@@ -74,6 +81,21 @@ struct DescribeTests {
         \(id)  feedPost  feed  uploading  42%       1m   waits for its turn
         """)
     #expect(List.table([], now: 0) == "no tasks")
+  }
+
+  @Test("on a terminal a table's lines have short ids and never fill the last column", arguments: [10, 40, 80])
+  func narrowTable(_ width: Int) {
+    let lane: JSONValue = "家族的很长很长很长很长的名字"
+    let lines = List.table([task(("lane", lane), ("waitingFor", "slot"))], now: 91_000, width: width)
+      .split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines[1].hasPrefix("1debd084"))
+    for line in lines { #expect(PlainText.columns(String(line)) < width) }
+  }
+
+  @Test("a terminal without Unicode gets signs that it knows, and names as they are")
+  func ascii() {
+    #expect(PlainText.ascii("██░ 42% … → é 家") == "##. 42% ~ -> é 家")
   }
 
   @Test("text from elsewhere can't steer the terminal")
@@ -132,16 +154,22 @@ struct HelpTests {
   @Test("completions offer the options that the help explains, for every subcommand")
   func completions() throws {
     let options = [
-      "--account", "--cover", "--destination", "--help", "--json", "--key", "--poster", "--text", "--thumbnail", "--to",
-      "--wait",
+      "--account", "--cover", "--destination", "--help", "--json", "--keep", "--key", "--poster", "--role", "--text",
+      "--thumbnail", "--to", "--wait",
     ]
     #expect(Completion.options(Send.help) == options)
     for shell in ["bash", "zsh", "fish"] {
       let script = try #require(Completion.script(shell))
       for command in CommandLineTool.commands { #expect(script.contains(command.name)) }
-      #expect(script.contains("--destination"))
+      #expect(script.contains("destination") && script.contains("delivering"))
     }
     #expect(Completion.script("tcsh") == nil)
+  }
+
+  @Test("every value that an option takes is of the kind that completions say")
+  func optionValues() {
+    let explained = CommandLineTool.commands.flatMap { Completion.options($0.help) }
+    for (option, _) in Completion.values { #expect(explained.contains(option) || Common.options.contains(option)) }
   }
 
   @Test("the first page stays as people know it")
@@ -156,6 +184,8 @@ struct HelpTests {
           show ID…                                  a task with its receipts and its history
           watch [ID…]                               live progress
           cancel ID…   retry ID…   delete ID…       take back, try again, forget
+          pause ID…    resume ID…   update ID…      hold, let go on, change text, priority or time
+          logout ACCOUNT                            cancel and forget everything of one account
           status                                    how the engine is
           serve …                                   the engine itself on stdin and stdout (taskcenterd)
           completion bash|zsh|fish                  completions for a shell
@@ -164,8 +194,9 @@ struct HelpTests {
         Everywhere: --store DIR, --config FILE, --json, --help. An ID may be shortened to its beginning or its end, at least 4
         characters; "last" is the newest task.
 
-        Exit status: 0 all well; 1 a task failed or was canceled; 64 wrong usage; 66 a file can't be sent; 69 no engine;
-        75 try again; 78 the config is broken; 130 Ctrl-C.
+        Exit status: 0 all well; 1 a task failed or was canceled; 64 wrong usage; 65 the store is of a newer version; 66 a file
+        can't be sent; 69 no engine; 70 a bug, or the engine crashed; 73 the store can't be used; 74 the output can't be
+        written; 75 try again; 78 the config is broken; 130 Ctrl-C.
         """)
   }
 }

@@ -9,7 +9,8 @@ import Testing
 
 private func order(_ words: [String]) throws -> SendOrder {
   let arguments = try Arguments(
-    words, options: ["--text", "--to", "--account", "--destination", "--key", "--cover"], flags: [])
+    words, options: ["--text", "--to", "--account", "--destination", "--key", "--cover", "--role"],
+    flags: ["--keep", "--poster"])
   return try SendOrder(arguments, absolute: { Paths.join("/here", $0) })
 }
 
@@ -60,6 +61,23 @@ struct SendOrderTests {
     #expect(throws: Arguments.Problem.self) { try derived(["log", "a.jpg", "--thumbnail"]) }
   }
 
+  @Test("a URL is a source of its own, and says what it is where the kind leaves a choice")
+  func urls() throws {
+    let resources = try order(["message", "https://x/a.JPG?t=1", "HTTP://x/b.mov", "c.jpg", "--keep"]).submission
+      .resources
+    #expect(
+      resources.map(\.source) == [
+        .url("https://x/a.JPG?t=1", file: nil), .url("HTTP://x/b.mov", file: nil),
+        .kept(path: "/here/c.jpg", file: nil),
+      ])
+    #expect(resources.map(\.role) == [.image, .video, nil])
+    #expect(try order(["avatar", "https://x/me"]).submission.resources.map(\.role) == [nil])
+    #expect(try order(["feed", "https://x/me", "--role", "image"]).submission.resources.map(\.role) == [.image])
+    #expect(
+      try order(["feed", "https://x/s", "--cover", "https://x/c"]).submission.resources.map(\.role) == [.audio, .cover])
+    #expect(try order(["message", "https://x/b.mov", "--poster"]).submission.resources[0].derive == [.poster])
+  }
+
   @Test("options become fields of the submission")
   func options() throws {
     let words = ["--text", "hi", "--to", "alice", "--account=me", "--destination", "prod", "--key", "k"]
@@ -74,7 +92,10 @@ struct SendOrderTests {
     "what can't be sent is refused before an engine is asked",
     arguments: [
       [], ["postcard", "a.jpg"], ["feed"], ["message"], ["log"], ["avatar", "a.jpg", "--cover", "b.jpg"],
-      ["feed", "a", "b", "--cover", "c"], ["feed", "a", "--key="], ["feed", ""],
+      ["feed", "a", "b", "--cover", "c"],
+      ["message", "https://x/what"], ["message", "https://x.jpg"], ["log", "https://x/a.log"], ["log", "a", "--keep"],
+      ["feed", "https://x/a", "--role", "cover"], ["message", "https://x/a.jpg", "--poster"], ["message", "--text="],
+      ["feed", ""],
     ])
   func refusals(_ words: [String]) {
     #expect(throws: Arguments.Problem.self) { try order(words) }

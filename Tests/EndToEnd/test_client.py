@@ -42,11 +42,74 @@ class Commands(Client):
         broken.write_text('{"x":1}')
         self.assertIn("/x", self.run_client("status", "--config", broken, "--store", self.folder / "b", expect=78).stderr)
 
+    def test_a_store_that_is_an_empty_variable_is_no_store(self):
+        for words in (["status", "--store", ""], ["status", "--store="], ["list", "--config", ""]):
+            self.assertIn("must not be empty", self.run_client(*words, expect=64).stderr)
+        for words in (["--store", ""], ["--store="], ["--linger=1"]):
+            done = subprocess.run([str(PROGRAMS / "taskcenterd"), *words], stdin=subprocess.DEVNULL, cwd=self.folder,
+                                  env=self.environment(), capture_output=True, text=True, timeout=30)
+            self.assertEqual(done.returncode, 64, done)
+        self.assertFalse((self.folder / "taskcenter.db").exists())
+
+    def test_a_send_is_held_changed_and_let_go(self):
+        task_id = self.run_client("send", "message", "--text", "old", "--key", "k").stdout.strip()
+        self.run_client("watch", task_id)
+        self.assertIn("takes no update", self.run_client("update", task_id, "--text", "new", expect=1).stderr)
+        self.assertIn("update what?", self.run_client("update", task_id, expect=64).stderr)
+        config = self.config(retry={"baseMs": 60_000, "capMs": 60_000}, destinations={"away": {
+            "credential": {"type": "frontEnd"}, "delivery": {"type": "frontEnd"}}})
+        self.run_client("send", "message", "--text", "old", "--destination", "away", "--config", config)
+        self.wait_until(lambda: "retrying" in self.run_client("list", "--config", config).stdout)
+        self.assertIn("paused", self.run_client("pause", "last").stdout)
+        changed = json.loads(self.run_client("update", "last", "--text", "new", "--priority", "background",
+                                             "--after", "2h", "--json").stdout)
+        self.assertEqual((changed["payload"], changed["priority"]), ({"text": "new"}, "background"))
+        self.assertIn("waits for its time", self.run_client("resume", "last").stdout)
+        self.assertIn("not before", self.run_client("show", "last").stdout)
+        self.assertEqual(self.run_client("logout", "default").stdout, "default: 1 canceled, 2 forgotten\n")
+        self.assertEqual(self.run_client("list").stdout, "no tasks\n")
+
+    def test_a_url_and_a_private_copy_are_sent(self):
+        service = self.start_service()
+        photo = self.photos(1)[0]
+        first = json.loads(self.run_client("send", "avatar", photo, "--wait", "--json",
+                                           "--config", self.config(service)).stdout)
+        config = self.config(service)
+        copied = self.folder / "copied.jpg"
+        copied.write_bytes(photo.read_bytes())
+        url = first["resources"][0]["url"]
+        sent = json.loads(self.run_client("send", "message", url + "?x=1", copied, "--keep", "--role", "image", "--wait",
+                                          "--json", "--config", config).stdout)
+        self.assertEqual((sent["state"], [each["state"] for each in sent["resources"]]), ("sent", ["uploaded"] * 2))
+        self.assertEqual(sent["resources"][1]["source"], {"path": str(copied), "keep": True})
+        shown = self.run_client("show", "last", "--config", config).stdout
+        self.assertIn(f"from {url}\n", shown)
+        self.assertIn(f"from {copied} (a private copy)", shown)
+        self.assertIn("known when it is fetched", self.run_client("plan", url, expect=64).stderr)
+
     def test_help_is_everywhere(self):
         self.assertIn("usage: taskcenter COMMAND", self.run_client("help").stdout)
         for command in ("send", "list", "show", "watch", "cancel", "retry", "delete", "status", "completion"):
             self.assertIn(f"usage: taskcenter {command}", self.run_client(command, "--help").stdout)
         self.assertIn("complete", self.run_client("completion", "bash").stdout)
+
+    def test_bash_completes_what_can_stand_in_a_place_and_nothing_else(self):
+        script = self.folder / "completion.bash"
+        script.write_text(self.run_client("completion", "bash").stdout)
+        (self.folder / "two words.jpg").touch()
+        cases = [(["sen"], ["send"]), (["send", "m"], ["message"]), (["send", "feed", "two"], ["two words.jpg"]),
+                 (["list", "--sta"], ["--state"]), (["list", "--state", "ret"], ["retrying"]), (["list", ""], []),
+                 (["show", ""], ["last"]), (["show", "last", ""], []), (["completion", "z"], ["zsh"]),
+                 (["send", "message", "--text", ""], []), (["status", "--config", "comp"], ["completion.bash"])]
+        for words, offered in cases:
+            with self.subTest(words):
+                line = " ".join(f"'{word}'" for word in ["taskcenter", *words])
+                ask = (f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _taskcenter; "
+                       'for each in "${COMPREPLY[@]}"; do echo "$each"; done')
+                done = subprocess.run(
+                    ["bash", "-c", ask],
+                    cwd=self.folder, capture_output=True, text=True, timeout=30)
+                self.assertEqual((done.stdout.splitlines(), done.stderr), (offered, ""))
 
     def test_serve_is_the_engine(self):
         done = subprocess.run([str(PROGRAMS / "taskcenter"), "serve", "--store", str(self.store)], text=True,
@@ -158,6 +221,13 @@ class Screens(Client):
         self.assertIn("\x1b[32msent", seen)
         self.assertIn("█", seen)
         self.assertNotIn("\x1b[32m", self.on_a_terminal(NO_COLOR="1"))
+
+    def test_a_terminal_of_another_encoding_gets_bars_of_ascii(self):
+        self.assertIn("██", self.on_a_terminal(LANG="de_DE.UTF-8"))
+        for variables in ({"LANG": "C"}, {"LANG": "de_DE.UTF-8", "LC_ALL": "POSIX"}):
+            seen = self.on_a_terminal(**variables)
+            self.assertTrue(seen.isascii(), seen)
+            self.assertIn("##", seen)
 
     def test_a_dumb_terminal_gets_lines(self):
         seen = self.on_a_terminal(TERM="dumb")

@@ -59,7 +59,7 @@ class BadInput(Line):
         self.assertEqual(engine.close(), 0)
 
     def test_a_broken_config_stops_the_start_and_says_where(self):
-        for text, place in [("{", "byte"), ('{"uploads":{"slots":"many"}}', "/uploads/slots"), ('{"x":1}', "/x"),
+        for text, place in [("{", "broken.json:1:2: "), ('{"uploads":{"slots":"many"}}', "/uploads/slots"), ('{"x":1}', "/x"),
                             ('{"accounts":{"a":{"destination":"moon"}}}', "/accounts/a/destination"),
                             ('{"destinations":{"p":{"storage":{"type":"directory","path":"/x"},'
                              '"delivery":{"type":"http","url":"http://h/${env:NOT_SET_HERE}"}}}}',

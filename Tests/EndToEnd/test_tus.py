@@ -45,6 +45,17 @@ class Tus(IssuingLine):
         self.start_engine(path)
         self.wait_until(lambda: self.uploads() == [])
 
+    def test_B051_a_logout_takes_the_upload_back_and_leaves_nothing_to_go_on_with(self):
+        path = self.open_line(TUS, "match=PATCH,skip=1,stall=1000000,times=0")
+        engine = self.start_engine(path)
+        self.submit_file(engine, 3 * PART)
+        self.line.wait("PATCH", passed=1_000_000, count=2)
+        self.assertEqual(engine.call("account/logout", {"account": "default"}), {"canceled": 1, "removed": 1})
+        self.line.rules()
+        self.wait_until(lambda: self.uploads() == [])
+        engine.kill()
+        self.assertEqual(self.start_engine(path).call("engine/status")["tasks"], {})
+
     def test_B018_progress_never_falls_where_an_upload_begins_anew(self):
         path = self.open_line(TUS)
         engine = self.start_engine(path)

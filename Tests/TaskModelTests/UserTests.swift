@@ -59,4 +59,34 @@ struct UserTests {
     try bench.tell(.resume)
     #expect(try bench.tell(.turnCame) == [.export(1)])
   }
+
+  @Test(
+    "what waits or is held takes a change, what works or is over does not", arguments: TaskState.allCases)
+  func update(_ state: TaskState) throws {
+    var bench = Bench(resources: 1, state: state)
+    let change = TaskChange(payload: ["text": "new"], urgency: .background, notBefore: 9_000)
+    guard [.draft, .queued, .retrying, .paused, .failed].contains(state) else {
+      #expect(throws: InvalidTransition.self) { try bench.tell(.update(change)) }
+      return
+    }
+    #expect(try bench.tell(.update(change)) == [])
+    #expect(bench.task.state == state)
+    #expect(bench.task.payload == ["text": "new"] && bench.task.urgency == .background)
+    #expect(bench.task.notBefore == 9_000 && bench.task.pendingSince == 9_000)
+    #expect(bench.task.waitingFor == (state == .queued ? .notBefore : nil))
+    try bench.tell(.update(TaskChange(notBefore: 0)))
+    #expect(bench.task.notBefore == nil && bench.task.payload == ["text": "new"])
+    if state == .queued { #expect(bench.task.waitingFor == .slot) }
+  }
+
+  @Test("what may have been delivered keeps its payload, as its key is the same, and takes other changes")
+  func updateInDoubt() throws {
+    var bench = Bench(resources: 1)
+    try bench.uploadEverything()
+    try bench.tell(.deliveryStarted, .deliveryFailed(answerLost))
+    #expect(bench.task.state == .retrying && bench.task.deliveriesInDoubt == 1)
+    #expect(throws: InvalidTransition.self) { try bench.tell(.update(TaskChange(payload: ["text": "new"]))) }
+    try bench.tell(.update(TaskChange(urgency: .background)))
+    #expect(bench.task.urgency == .background && bench.task.payload == nil)
+  }
 }

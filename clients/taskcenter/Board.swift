@@ -77,8 +77,10 @@ struct Board {
   /// Nothing goes on without a person.
   var isIdle: Bool { hasSnapshot && all.allSatisfy { Board.isFinal($0) || Board.isHeld($0) } }
 
-  /// At most `limit` of them in order, those that go on before those that have ended.
-  func shown(_ limit: Int) -> [JSONValue] {
+  /// As many as a screen of so many rows takes, in order, those that go on before those that have ended. The last row is the
+  /// cursor's, and where some are left out one more says how many.
+  func shown(_ rows: Int) -> [JSONValue] {
+    let limit = max(1, all.count < rows ? rows - 1 : rows - 2)
     let open = order.filter { id in tasks[id].map { !Board.isFinal($0) } ?? false }
     let ended = order.filter { id in tasks[id].map(Board.isFinal) ?? false }
     let chosen = Set(open.prefix(limit) + ended.suffix(max(0, limit - open.count)))

@@ -5,9 +5,9 @@ import TaskProtocol
 /// The subcommands that do one thing to each task they are given.
 enum Change {
   static func run(
-    _ words: [String], _ change: (String, EngineConnection) throws -> JSONValue?
+    _ words: [String], options: Set<String> = [], _ change: (String, EngineConnection) throws -> JSONValue?
   ) throws -> Int32 {
-    let common = try Common(words)
+    let common = try Common(words, options: options)
     _ = try common.words()
     let connection = try common.engine.connect()
     var status = Exit.ok
@@ -51,6 +51,30 @@ enum Retry: Command {
     """
   static func run(_ words: [String]) throws -> Int32 {
     try Change.run(words) { try $1.call(RetryTask(id: $0))["task"] }
+  }
+}
+
+enum Pause: Command {
+  static let name = "pause"
+  static let help = """
+    usage: taskcenter pause ID… [--json]
+
+    Holds sends until they are resumed; those behind them in their lane go first.
+    """
+  static func run(_ words: [String]) throws -> Int32 {
+    try Change.run(words) { try $1.call(PauseTask(id: $0))["task"] }
+  }
+}
+
+enum Resume: Command {
+  static let name = "resume"
+  static let help = """
+    usage: taskcenter resume ID… [--json]
+
+    Lets paused sends go on, with what is still missing.
+    """
+  static func run(_ words: [String]) throws -> Int32 {
+    try Change.run(words) { try $1.call(ResumeTask(id: $0))["task"] }
   }
 }
 

@@ -16,8 +16,8 @@ enum CommandLineTool {
 
   static var commands: [any Command.Type] {
     [
-      Send.self, Plan.self, List.self, Show.self, Watch.self, Cancel.self, Retry.self, Delete.self, Status.self,
-      Serve.self, Completion.self,
+      Send.self, Plan.self, List.self, Show.self, Watch.self, Cancel.self, Retry.self, Delete.self, Pause.self,
+      Resume.self, Update.self, Logout.self, Status.self, Serve.self, Completion.self,
     ]
   }
 
@@ -30,6 +30,8 @@ enum CommandLineTool {
       show ID…                                  a task with its receipts and its history
       watch [ID…]                               live progress
       cancel ID…   retry ID…   delete ID…       take back, try again, forget
+      pause ID…    resume ID…   update ID…      hold, let go on, change text, priority or time
+      logout ACCOUNT                            cancel and forget everything of one account
       status                                    how the engine is
       serve …                                   the engine itself on stdin and stdout (taskcenterd)
       completion bash|zsh|fish                  completions for a shell
@@ -38,8 +40,9 @@ enum CommandLineTool {
     Everywhere: --store DIR, --config FILE, --json, --help. An ID may be shortened to its beginning or its end, at least 4
     characters; "last" is the newest task.
 
-    Exit status: 0 all well; 1 a task failed or was canceled; 64 wrong usage; 66 a file can't be sent; 69 no engine;
-    75 try again; 78 the config is broken; 130 Ctrl-C.
+    Exit status: 0 all well; 1 a task failed or was canceled; 64 wrong usage; 65 the store is of a newer version; 66 a file
+    can't be sent; 69 no engine; 70 a bug, or the engine crashed; 73 the store can't be used; 74 the output can't be
+    written; 75 try again; 78 the config is broken; 130 Ctrl-C.
     """
 
   static func run(_ words: [String]) -> Int32 {
@@ -91,6 +94,7 @@ enum CommandLineTool {
   /// - Throws: `Arguments.Problem`.
   private static func known(_ name: String) throws -> any Command.Type {
     if let command = command(name) { return command }
+    guard !name.hasPrefix("-") else { throw Arguments.Problem(message: "options come after the command") }
     let hint = Nearest.to(name, among: commands.map { $0.name }).map { "; did you mean \($0)?" } ?? ""
     throw Arguments.Problem(message: "unknown command \"\(name)\"\(hint)")
   }

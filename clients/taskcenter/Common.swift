@@ -9,8 +9,14 @@ struct Common {
 
   /// - Throws: `Arguments.Problem`.
   init(_ words: [String], options: Set<String> = [], flags: Set<String> = []) throws {
-    arguments = try Arguments(
+    let arguments = try Arguments(
       words, options: options.union(Common.options), flags: flags.union(Common.flags))
+    // An empty one is a shell variable that is not set; taken as it is, it would mean the current folder, or nothing.
+    let named = options.union(Common.options).subtracting(["--text"]).sorted()
+    if let empty = named.first(where: { arguments.value($0) == "" }) {
+      throw Arguments.Problem(message: "\(empty) must not be empty")
+    }
+    self.arguments = arguments
     engine = EngineLaunch(store: arguments.value("--store"), config: arguments.value("--config"))
     wantsJSON = arguments.has("--json")
   }

@@ -1,3 +1,5 @@
+import TaskModel
+
 /// `taskcenter completion`
 enum Completion: Command {
   static let name = "completion"
@@ -28,62 +30,153 @@ enum Completion: Command {
     return found.sorted()
   }
 
-  private static func options(_ command: any Command.Type) -> String {
-    let everywhere = command.name == name ? [] : Common.options.union(Common.flags)
-    return Set(options(command.help)).union(command.name == Serve.name ? [] : everywhere).sorted()
-      .joined(separator: " ")
+  private static func options(_ command: any Command.Type) -> [String] {
+    let everywhere = [Completion.name, Serve.name].contains(command.name) ? [] : Common.options.union(Common.flags)
+    return Set(options(command.help)).union(everywhere).sorted()
   }
+
+  /// What may come after an option; those that are not here take no value.
+  enum Value {
+    case file, text
+    case oneOf([String])
+  }
+
+  static let values: [(option: String, value: Value)] = [
+    ("--store", .file), ("--config", .file), ("--cover", .file),
+    ("--state", .oneOf(TaskState.allCases.map(\.rawValue))), ("--kind", .oneOf(kinds)),
+    ("--priority", .oneOf(Urgency.allCases.map(\.rawValue))), ("--role", .oneOf(SourceURL.roles.map(\.rawValue))),
+    ("--log-level", .oneOf(["error", "warning", "info", "debug", "trace"])),
+    ("--log-format", .oneOf(["text", "json"])),
+    ("--text", .text), ("--to", .text), ("--account", .text), ("--destination", .text), ("--key", .text),
+    ("--lane", .text), ("--limit", .text), ("--after", .text),
+  ]
+
+  /// What may come after a subcommand.
+  struct Operands {
+    /// Directly after it.
+    var words: [String] = []
+    /// Everywhere; where there are words, too, `isFirst` says whether in the first place as well.
+    var files = false
+    var isFirst = false
+  }
+
+  static func operands(_ command: String) -> Operands {
+    switch command {
+    case Send.name: Operands(words: kinds, files: true)
+    case Plan.name: Operands(words: kinds, files: true, isFirst: true)
+    case Completion.name: Operands(words: ["bash", "zsh", "fish"])
+    case "help": Operands(words: names)
+    case Show.name, Watch.name, Cancel.name, Retry.name, Delete.name, Pause.name, Resume.name, Update.name:
+      Operands(words: ["last"])
+    default: Operands()
+    }
+  }
+
+  private static let kinds = SendOrder.kinds.map(\.word)
+  private static var names: [String] { CommandLineTool.commands.map { $0.name } + ["help"] }
 
   /// Nil for a shell that is not known.
   static func script(_ shell: String) -> String? {
-    let commands = CommandLineTool.commands
-    let names = (commands.map { $0.name } + ["help"]).joined(separator: " ")
-    let kinds = SendOrder.kinds.map(\.word).joined(separator: " ")
-    let cases = commands.map { "\($0.name)) options=\"\(options($0))\" ;;" }.joined(separator: "\n    ")
     switch shell {
-    case "bash":
-      return """
-        _taskcenter() {
-          local word=${COMP_WORDS[COMP_CWORD]} options=
-          case ${COMP_WORDS[1]} in
-            \(cases)
-          esac
-          if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W "\(names)" -- "$word"))
-          elif [ "$COMP_CWORD" -eq 2 ] && [ "${COMP_WORDS[1]}" = send ]; then COMPREPLY=($(compgen -W "\(kinds)" -- "$word"))
-          elif [ "$COMP_CWORD" -eq 2 ] && [ "${COMP_WORDS[1]}" = plan ] && [[ $word != -* ]]; then
-            COMPREPLY=($(compgen -W "\(kinds)" -- "$word"))
-            local IFS=$'\\n'; COMPREPLY+=($(compgen -f -- "$word"))
-          elif [[ $word = -* ]]; then COMPREPLY=($(compgen -W "$options" -- "$word"))
-          else local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$word")); fi
-        }
-        complete -o filenames -F _taskcenter taskcenter
-        """
-    case "zsh":
-      return """
-        #compdef taskcenter
-        _taskcenter() {
-          local options=
-          case $words[2] in
-            \(cases)
-          esac
-          if (( CURRENT == 2 )); then compadd \(names)
-          elif (( CURRENT == 3 )) && [[ $words[2] = send ]]; then compadd \(kinds)
-          elif (( CURRENT == 3 )) && [[ $words[2] = plan && $words[3] != -* ]]; then compadd \(kinds); _files
-          elif [[ $words[CURRENT] = -* ]]; then compadd -- ${=options}
-          else _files; fi
-        }
-        compdef _taskcenter taskcenter
-        """
-    case "fish":
-      let lines = commands.map { command in
-        "complete -c taskcenter -n \"__fish_seen_subcommand_from \(command.name)\" -a \"\(options(command))\""
-      }
-      return """
-        complete -c taskcenter -n __fish_use_subcommand -f -a "\(names)"
-        complete -c taskcenter -n "__fish_seen_subcommand_from send; and not __fish_seen_subcommand_from \(kinds)" -f -a "\(kinds)"
-        complete -c taskcenter -n "__fish_seen_subcommand_from plan; and not __fish_seen_subcommand_from \(kinds)" -a "\(kinds)"
-        """ + "\n" + lines.joined(separator: "\n")
-    default: return nil
+    case "bash": bash
+    case "zsh": zsh
+    case "fish": fish
+    default: nil
     }
+  }
+
+  /// `case` branches that bash and zsh share. They set `words`, `files` and `options`.
+  private static var branches: (commands: String, values: String) {
+    let commands = (CommandLineTool.commands.map { ($0.name, options($0)) } + [("help", [])]).map { name, options in
+      let operands = operands(name)
+      let words = operands.words.joined(separator: " ")
+      let files = operands.files ? (operands.isFirst ? "all" : "later") : ""
+      return "\(name)) options=\"\(options.joined(separator: " "))\" words=\"\(words)\" files=\(files) ;;"
+    }
+    let values = values.map { option, value in
+      switch value {
+      case .file: "\(option)) words= files=all ;;"
+      case .text: "\(option)) words= files= ;;"
+      case .oneOf(let words): "\(option)) words=\"\(words.joined(separator: " "))\" files= ;;"
+      }
+    }
+    return (commands.joined(separator: "\n    "), values.joined(separator: "\n    "))
+  }
+
+  private static var bash: String {
+    """
+    _taskcenter() {
+      local word=${COMP_WORDS[COMP_CWORD]} place=$COMP_CWORD options= words= files= IFS=$' \\t\\n'
+      COMPREPLY=()
+      case ${COMP_WORDS[1]} in
+        \(branches.commands)
+      esac
+      if [ $place -eq 1 ]; then words="\(names.joined(separator: " "))" files=
+      elif [[ $word = -* ]]; then words=$options files=
+      elif [ $place -gt 2 ]; then words= files=${files:+all}; fi
+      case ${COMP_WORDS[COMP_CWORD-1]} in
+        \(branches.values)
+      esac
+      [ -z "$words" ] || COMPREPLY=($(compgen -W "$words" -- "$word"))
+      if [ "$files" = all ]; then local IFS=$'\\n'; COMPREPLY+=($(compgen -f -- "$word")); fi
+    }
+    complete -o filenames -F _taskcenter taskcenter
+    """
+  }
+
+  private static var zsh: String {
+    """
+    #compdef taskcenter
+    _taskcenter() {
+      local word=$words[CURRENT] before=$words[CURRENT-1] command=$words[2] place=$CURRENT
+      local options= words= files=
+      case $command in
+        \(branches.commands)
+      esac
+      if (( place == 2 )); then words="\(names.joined(separator: " "))" files=
+      elif [[ $word = -* ]]; then words=$options files=
+      elif (( place > 3 )); then words= files=${files:+all}; fi
+      case $before in
+        \(branches.values)
+      esac
+      [[ -z $words ]] || compadd -- ${=words}
+      [[ $files != all ]] || _files
+    }
+    if [[ $funcstack[1] = _taskcenter ]]; then _taskcenter "$@"; else compdef _taskcenter taskcenter; fi
+    """
+  }
+
+  private static var fish: String {
+    var lines = [
+      "complete -c taskcenter -f",
+      "complete -c taskcenter -n __fish_use_subcommand -a \"\(names.joined(separator: " "))\"",
+    ]
+    for command in names {
+      let operands = operands(command)
+      let seen = "__fish_seen_subcommand_from \(command)"
+      if !operands.words.isEmpty {
+        let words = operands.words.joined(separator: " ")
+        lines.append("complete -c taskcenter -n \"\(seen); and test (count (commandline -opc)) -eq 2\" -a \"\(words)\"")
+      }
+      if operands.files {
+        let place = operands.isFirst ? "" : "; and test (count (commandline -opc)) -gt 2"
+        lines.append("complete -c taskcenter -n \"\(seen)\(place)\" -F")
+      }
+    }
+    for command in CommandLineTool.commands {
+      for option in options(command) {
+        let value = values.first { $0.option == option }?.value
+        let takes =
+          switch value {
+          case .file?: " -r -F"
+          case .text?: " -x"
+          case .oneOf(let words)?: " -x -a \"\(words.joined(separator: " "))\""
+          case nil: ""
+          }
+        lines.append(
+          "complete -c taskcenter -n \"__fish_seen_subcommand_from \(command.name)\" -l \(option.dropFirst(2))\(takes)")
+      }
+    }
+    return lines.joined(separator: "\n")
   }
 }

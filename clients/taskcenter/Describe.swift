@@ -55,18 +55,22 @@ enum Describe {
     return "\(id) sent\(remote)"
   }
 
-  /// `b4d3a971 feedPost  uploading  ████████░░░░  42%  note`, within `width` columns.
+  /// `b4d3a971 feedPost  uploading  ████████░░░░  42%  note`, within `width` columns. The bar gets two fifths of what is left
+  /// beside the words, the note the rest. On a narrow terminal the note goes first, then the bar, then the kind.
   static func bar(_ task: JSONValue, width: Int, colour: Bool = false, now: Int64? = nil) -> String {
-    let head = "\(text(task, "id").suffix(8)) \(PlainText.pad(text(task, "kind"), 9)) "
+    // The last column stays free: some terminals wrap as soon as it is filled.
+    let width = max(1, width - 1)
+    let kind = width < 35 ? "" : PlainText.pad(text(task, "kind"), 9) + " "
+    let head = "\(text(task, "id").suffix(8)) \(kind)"
     let state = PlainText.pad(text(task, "state"), 10) + " "
     let percent = percent(task)
     let tail = " " + String(repeating: " ", count: max(0, 4 - percent.count)) + percent
-    let room = max(5, min(30, width - head.count - state.count - tail.count - 1))
+    let free = width - head.count - state.count - tail.count
+    let note = free < 12 ? "" : note(task, now: now)
+    let room = free < 4 ? 0 : min(30, note.isEmpty ? free : max(4, free * 2 / 5))
     let full = Int(fraction(task) * Double(room))
     let bar = String(repeating: "█", count: full) + String(repeating: "░", count: room - full)
-    let note = note(task, now: now)
-    // The last column stays free: some terminals wrap as soon as it is filled.
-    let line = PlainText.clip(head + state + bar + tail + (note.isEmpty ? "" : "  " + note), max(1, width - 1))
+    let line = PlainText.clip(head + state + bar + tail + (note.isEmpty ? "" : "  " + note), width)
     guard colour, line.count > head.count + state.count else { return line }
     return head + paint(state, as: text(task, "state")) + line.dropFirst(head.count + state.count)
   }
@@ -83,22 +87,22 @@ enum Describe {
 
   /// Columns as wide as their widest cell; the last one as it is.
   /// - Parameters:
-  ///   - width: of the terminal, where there is one: lines are clipped to it.
+  ///   - width: of the terminal, where there is one: lines are clipped to it, and none fills its last column.
   ///   - paint: takes a column and a padded cell.
   static func table(
     _ header: [String], _ rows: [[String]], width: Int? = nil, paint: (Int, String) -> String = { $1 }
   ) -> String {
     let all = [header] + rows
     let widths = header.indices.map { column in all.map { PlainText.columns($0[column]) }.max() ?? 0 }
-    let before = widths.dropLast().reduce(0) { $0 + $1 + 2 }
     return all.enumerated().map { number, row in
-      row.enumerated().map { column, cell in
-        guard column < row.count - 1 else {
-          return width.map { PlainText.clip(cell, max(8, $0 - before)) } ?? cell
-        }
-        let padded = PlainText.pad(cell, widths[column])
-        return number == 0 ? padded : paint(column, padded)
-      }.joined(separator: "  ").trimmingEnd
+      var rest = width.map { $0 - 1 } ?? .max
+      var cells: [String] = []
+      for (column, cell) in row.enumerated() where rest > 0 {
+        let padded = PlainText.clip(column < row.count - 1 ? PlainText.pad(cell, widths[column]) : cell, rest)
+        cells.append(number == 0 ? padded : paint(column, padded))
+        rest -= PlainText.columns(padded) + 2
+      }
+      return cells.joined(separator: "  ").trimmingEnd
     }.joined(separator: "\n")
   }
 

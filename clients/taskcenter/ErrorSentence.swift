@@ -11,7 +11,7 @@ enum ErrorSentence {
     let (status, hint): (Int32, String?) =
       switch name {
       case "invalidParams": (Exit.usage, nil)
-      case "invalidSource": (Exit.badInput, advice(error.data?["reason"]?.string))
+      case "invalidSource": (Exit.badInput, advice(error.data?["reason"]?.string, error.message))
       case "notFound": (Exit.usage, "see: taskcenter list\(sameEngine)")
       case "keyConflict": (Exit.usage, "give another --key, or see: \(command("show"))")
       case "laneBusy": (Exit.tryAgain, "wait for it: \(command("watch")), or take it back: \(command("cancel"))")
@@ -42,10 +42,12 @@ enum ErrorSentence {
   }
 
   /// What helps against a source that can't be sent, by failure code.
-  private static func advice(_ reason: String?) -> String? {
+  private static func advice(_ reason: String?, _ message: String) -> String? {
     switch reason {
     case "sourceMissing": "look at its name"
     case "sourceUnreadable": "look at its permissions"
+    // A pipe or a device goes nowhere.
+    case "sourceNotRegular" where !message.hasSuffix("is a folder"): nil
     case "sourceNotRegular": "folders go into a zip: taskcenter send log"
     case "unsupported": "files of any kind go into a zip: taskcenter send log"
     default: nil

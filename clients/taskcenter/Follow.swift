@@ -155,13 +155,15 @@ final class Follow: Sendable {
   /// Draws over what was drawn before.
   private func bars(_ state: inout State) -> String {
     let size = Terminal.size(descriptor)
-    let shown = state.board.shown(max(1, size.rows - 1))
+    let shown = state.board.shown(size.rows)
+    let hidden = state.board.all.count - shown.count
     let now = SystemTime.wallMs()
     var text = state.drawn > 0 ? "\u{1B}[\(state.drawn)A" : ""
     for task in shown {
       text += "\r\u{1B}[K" + Describe.bar(task, width: size.columns, colour: hasColour, now: now) + "\n"
     }
-    state.drawn = shown.count
+    if hidden > 0 { text += "\r\u{1B}[K" + PlainText.clip("and \(hidden) more", size.columns - 1) + "\n" }
+    state.drawn = shown.count + (hidden > 0 ? 1 : 0)
     return text + "\u{1B}[J"
   }
 }

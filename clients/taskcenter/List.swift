@@ -9,7 +9,8 @@ enum List: Command {
   static let help = """
     usage: taskcenter list [--state S,…] [--kind KIND] [--account NAME] [--lane LANE] [--limit N] [--json]
 
-    The tasks, newest first, at most 50 unless --limit says otherwise.
+    The tasks, newest first, at most 50 unless --limit says otherwise. On a terminal an ID is shortened to its end, which
+    every command takes for the whole.
     States: draft, queued, exporting, uploading, delivering, retrying, paused, sent, failed, canceled.
     Kinds: feed, chat, message, avatar, log; also by the engine's names for them, as in the table.
     """
@@ -45,10 +46,13 @@ enum List: Command {
   static func table(_ tasks: [JSONValue], now: Int64, width: Int? = nil, colour: Bool = false) -> String {
     guard !tasks.isEmpty else { return "no tasks" }
     let header = ["ID", "KIND", "LANE", "STATE", "PROGRESS", "AGE", "NOTE"]
+    let isShort = width != nil
     let rows = tasks.map { task in
-      [
-        Describe.text(task, "id"), Describe.text(task, "kind"), Describe.text(task, "lane"),
-        Describe.text(task, "state"), Describe.percent(task), Times.span(now - (task["createdAt"]?.int ?? now)),
+      let (id, lane) = (Describe.text(task, "id"), Describe.text(task, "lane"))
+      return [
+        isShort ? String(id.suffix(8)) : id, Describe.text(task, "kind"),
+        isShort ? PlainText.clip(lane, 16) : lane, Describe.text(task, "state"), Describe.percent(task),
+        Times.span(now - (task["createdAt"]?.int ?? now)),
         Describe.note(task, now: now),
       ]
     }

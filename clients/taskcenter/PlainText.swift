@@ -14,6 +14,14 @@ enum PlainText {
     return String(scalars)
   }
 
+  /// The signs that this program draws, for a terminal that knows ASCII only; names from elsewhere stay as they are.
+  static func ascii(_ text: String) -> String {
+    let signs: [(String, String)] = [
+      ("█", "#"), ("░", "."), ("…", "~"), ("→", "->"), ("×", "x"), ("–", "-"), ("“", "\""), ("”", "\""),
+    ]
+    return signs.reduce(text) { $0.replacing($1.0, with: $1.1) }
+  }
+
   static func columns(_ text: String) -> Int { text.reduce(0) { $0 + columns($1) } }
 
   static func pad(_ text: String, _ width: Int) -> String {

@@ -17,12 +17,15 @@ enum Plan: Command {
     Without a kind: chat for a video, feed for pictures and sound, log for folders and anything else.
     """
 
+  private static let noURL = "what a send makes of a URL is known when it is fetched"
+
   static func run(_ words: [String]) throws -> Int32 {
     let common = try Common(words, options: ["--cover"])
     var arguments = common.arguments
     if let first = arguments.rest.first, !SendOrder.kinds.contains(where: { $0.word == first }) {
       arguments = arguments.beginning(with: try guess(first))
     }
+    guard !arguments.rest.contains(where: SourceURL.isURL) else { throw Arguments.Problem(message: Plan.noURL) }
     let order = try SendOrder(arguments, verb: name)
     let request = PlanExport(kind: order.submission.kind, resources: order.submission.resources)
     let connection = try common.engine.connect()
@@ -63,6 +66,9 @@ enum Plan: Command {
   /// The word of the kind that a file is most likely meant for.
   /// - Throws: `Arguments.Problem` where there is no such file.
   private static func guess(_ file: String) throws -> String {
+    guard !SourceURL.isURL(file) else {
+      throw Arguments.Problem(message: noURL)
+    }
     do throws(Failure) {
       return word(for: try SourceFile.open(try absolute(file)).type())
     } catch  where error.code == .sourceNotRegular {

@@ -7,7 +7,7 @@ import TaskProtocol
 enum Send: Command {
   static let name = "send"
   static let help = """
-    usage: taskcenter send feed|chat|message|avatar|log FILE… [OPTIONS]
+    usage: taskcenter send feed|chat|message|avatar|log FILE|URL… [OPTIONS]
 
       feed      1 to 9 photos, or one video, or one audio file with its cover picture
       chat      one video
@@ -23,18 +23,20 @@ enum Send: Command {
       --cover FILE         the cover picture of an audio file
       --poster             send a still of each video beside it
       --thumbnail          send a small picture (320 pixels) of each file beside it
+      --keep               take a private copy of each file, which may then change or go
+      --role ROLE          what the URLs lead to, where their names do not tell: image, video or audio
       --wait               wait for the end: exit status 0 sent, 1 failed or canceled
       --json               print the task as JSON
       --                   what follows is a file, also if its name begins with "-"
 
-    Prints the task's id and returns at once; the engine goes on in the background. Ctrl-C during --wait does not stop it
-    either.
+    A URL (http, https) is fetched when the task's turn comes. Prints the task's id and returns at once; the engine goes on
+    in the background. Ctrl-C during --wait does not stop it either.
     """
 
   static func run(_ words: [String]) throws -> Int32 {
     let common = try Common(
-      words, options: ["--text", "--to", "--account", "--destination", "--key", "--cover"],
-      flags: ["--wait", "--poster", "--thumbnail"])
+      words, options: ["--text", "--to", "--account", "--destination", "--key", "--cover", "--role"],
+      flags: ["--keep", "--wait", "--poster", "--thumbnail"])
     let order = try SendOrder(common.arguments)
     let connection = try common.engine.connect()
     let task = try submit(order, connection, common.sameEngine)

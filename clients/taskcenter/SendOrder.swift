@@ -10,7 +10,7 @@ struct SendOrder {
   ]
 
   let submission: Submission
-  /// The files as they were named, and where they lie, in submit order.
+  /// The files and URLs as they were named, and where they lie, in submit order.
   let names: [String]
   let paths: [String]
 
@@ -41,26 +41,36 @@ struct SendOrder {
     guard cover == nil || (kind == .feedPost && files.count == 1) else {
       throw Arguments.Problem(message: "--cover goes with one audio file: taskcenter \(verb) feed SONG --cover PICTURE")
     }
-    if let empty = ["--key", "--to", "--account", "--destination", "--cover"].first(where: { arguments.value($0) == "" }
-    )
-      ?? (files.contains("") ? "a file's name" : nil)
-    {
-      throw Arguments.Problem(message: "\(empty) must not be empty")
+    guard !files.contains("") else { throw Arguments.Problem(message: "a file's name must not be empty") }
+    guard !files.isEmpty || arguments.value("--text") != "" else {
+      throw Arguments.Problem(message: "--text must not be empty where there is no file")
     }
     names = files + [cover].compactMap { $0 }
-    let paths = try names.map(absolute)
+    let paths = try names.map { SourceURL.isURL($0) ? $0 : try absolute($0) }
     self.paths = paths
+    let isKept = arguments.has("--keep")
+    guard kind != .log || !isKept && !names.contains(where: SourceURL.isURL) else {
+      throw Arguments.Problem(message: "a log takes files and folders as they lie there: no URLs, and no --keep")
+    }
     var resources: [ResourceDraft]
     if kind == .log {
       resources = [ResourceDraft(source: .paths(paths))]
     } else {
+      let named = try SendOrder.role(arguments)
       // With a cover the order of roles is said; without, it follows from the bytes.
-      resources = paths.enumerated().map { index, path in
-        ResourceDraft(source: .path(path), role: cover == nil ? nil : index == files.count ? .cover : .audio)
+      resources = try paths.enumerated().map { index, path in
+        let isURL = SourceURL.isURL(path)
+        let role = cover == nil ? nil : index == files.count ? ResourceRole.cover : .audio
+        return ResourceDraft(
+          source: isURL ? .url(path, file: nil) : isKept ? .kept(path: path, file: nil) : .path(path),
+          role: try role ?? (isURL ? SourceURL.role(of: path, in: kind, named: named) : nil))
       }
     }
     for role in [ResourceRole.poster, .thumbnail] where arguments.has("--\(role.rawValue)") {
-      let fitting = resources.indices.filter { Self.canDerive(role, from: type(paths[$0]), kind) }
+      let fitting = resources.indices.filter { index in
+        resources[index].role.map { SendOrder.canDerive(role, from: $0) }
+          ?? SendOrder.canDerive(role, from: type(paths[index]), kind)
+      }
       guard !fitting.isEmpty, kind != .log else {
         let wanted = role == .poster ? "video" : "picture or video"
         throw Arguments.Problem(message: "--\(role.rawValue): there is no \(wanted) among the files")
@@ -73,6 +83,20 @@ struct SendOrder {
     submission.destination = arguments.value("--destination")
     if let text = arguments.value("--text") { submission.payload = ["text": .string(text)] }
     self.submission = submission
+  }
+
+  /// - Throws: `Arguments.Problem` for a word that is no role of a URL's.
+  private static func role(_ arguments: Arguments) throws -> ResourceRole? {
+    guard let word = arguments.value("--role") else { return nil }
+    guard let role = ResourceRole(rawValue: word), SourceURL.roles.contains(role) else {
+      let known = SourceURL.roles.map(\.rawValue).joined(separator: ", ")
+      throw Arguments.Problem(message: "unknown role \"\(word)\"; known: \(known)")
+    }
+    return role
+  }
+
+  private static func canDerive(_ role: ResourceRole, from source: ResourceRole) -> Bool {
+    source == .video || (role == .thumbnail && source == .image)
   }
 
   /// Of a file that can't be read nothing is known; the engine then says what is wrong with it.

@@ -32,7 +32,9 @@ enum Show: Command {
     for name in ["account", "lane", "destination", "key"] { fact(name, task[name]?.string) }
     fact("text", task["payload"]?["text"]?.string)
     fact("attempt", task["attempt"]?.int.map(String.init))
+    fact("priority", task["priority"]?.string)
     fact("created", task["createdAt"]?.int.map(clock))
+    fact("not before", task["notBefore"]?.int.map(clock))
     fact("next try", task["nextAttemptAt"]?.int.map(clock))
     fact("finished", task["finishedAt"]?.int.map(clock))
     fact("remote id", task["result"]?["remoteId"]?.string)
@@ -67,8 +69,9 @@ enum Show: Command {
       "  \(resource["index"]?.int ?? 0) \(Describe.text(resource, "role")) \(name): \(Describe.text(resource, "state"))"
     ]
     let source = resource["source"]
-    for path in [source?["path"]].compactMap({ $0 }) + (source?["paths"]?.array ?? []) {
-      lines.append("      from \(PlainText.of(path.string ?? ""))")
+    let copy = source?["keep"]?.bool == true ? " (a private copy)" : ""
+    for place in [source?["path"], source?["url"]].compactMap({ $0 }) + (source?["paths"]?.array ?? []) {
+      lines.append("      from \(PlainText.of(place.string ?? ""))\(copy)")
     }
     if let export = resource["export"] {
       var facts = [Describe.text(export, "mime"), Describe.size(export["size"]?.int ?? 0)]

@@ -6,7 +6,8 @@ enum Terminal {
   static func complain(_ text: String) { write(text + "\n", to: 2) }
 
   static func write(_ text: String, to descriptor: Int32) {
-    var bytes = Array(text.utf8)[...]
+    let isPlain = isatty(descriptor) == 1 && !hasUnicode
+    var bytes = Array((isPlain ? PlainText.ascii(text) : text).utf8)[...]
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
@@ -21,6 +22,14 @@ enum Terminal {
 
   /// Whether colours do, too (https://no-color.org).
   static func hasColour(_ descriptor: Int32) -> Bool { isLively(descriptor) && variable("NO_COLOR") == nil }
+
+  /// Whether the person's locale says of another encoding than UTF-8 that it is the terminal's (POSIX, 8.2). Where none is set
+  /// at all, as in most containers, terminals are of our time.
+  private static var hasUnicode: Bool {
+    guard let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(variable).first else { return true }
+    let encoding = locale.lowercased()
+    return encoding.contains("utf-8") || encoding.contains("utf8")
+  }
 
   /// Nil for a variable that is empty, too.
   static func variable(_ name: String) -> String? {
