@@ -146,9 +146,14 @@ extension Engine {
     }
   }
 
+  /// Between commits, so that a report is never told before changes that are older than it, nor after younger ones: neither
+  /// those of a commit that is under way, nor those that a subscription with `since` has missed.
   private func publishReports() {
-    let reports = progress.takeReports()
-    if !reports.isEmpty { hub.publish(reports, now: time.now().steady) }
+    let (progress, hub, time) = (progress, hub, time)
+    store.betweenCommits {
+      let reports = progress.takeReports()
+      if !reports.isEmpty { hub.publish(reports, now: time.now().steady) }
+    }
   }
 
   // MARK: Idleness
