@@ -58,7 +58,7 @@ def check_content(world, task, destination, delivery):
 
 
 def check_lanes(tasks, deliveries, histories):
-    """What was submitted first arrived first, unless it had left its lane before the other arrived."""
+    """What was submitted first arrived first, unless it left its lane before, or came as a draft."""
     at = {delivery["taskId"]: (when, delivery) for _, when, delivery in deliveries}
     order = sorted(tasks, key=lambda task: task["id"])  # ids are in the order of submits
     for place, first in enumerate(order):
@@ -67,7 +67,7 @@ def check_lanes(tasks, deliveries, histories):
                 continue
             then = at[second["id"]][0]
             has_left = first["id"] not in at or any(
-                {entry["from"], entry["to"]} & {"paused", "failed", "draft"} and entry["at"] <= then + 2
+                entry["from"] == "draft" or entry["to"] in ("paused", "failed") and entry["at"] <= then + 2
                 for entry in histories[first["id"]] if "resource" not in entry)
             if not has_left and at[first["id"]][0] > then:
                 yield f"{second['id']} overtook {first['id']} in lane {first['lane']}"

@@ -31,9 +31,11 @@ class Schedule:
     def step(self, name):
         draw = self.random
         if name == "submit":
-            return {"do": "submit", "number": self.next_number(), **self.send()}
+            manner = draw.choice(("waits", "waits", "goesOn", "withdraws"))
+            return {"do": "submit", "number": self.next_number(), "manner": manner, **self.send()}
         if name == "verb":
-            return {**self.when(), "do": draw.choice(VERBS), "which": draw.random(), "waits": draw.random() < 0.5}
+            return {**self.when(), "do": draw.choice(VERBS), "which": draw.random(),
+                    "manner": draw.choice(("waits", "goesOn"))}
         return {**self.when(), **self.trouble()}
 
     def next_number(self):

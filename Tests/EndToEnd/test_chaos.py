@@ -100,6 +100,8 @@ class Chaos(StorageLine):
                 time.sleep(0.01)
 
     def start(self):
+        if self.config_name == "broken":  # with which no engine starts
+            self.set_config("usual")
         for attempt in (1, 2):
             self.engine = self.start_engine(self.folder / "config.json")
             try:
@@ -141,7 +143,7 @@ class Chaos(StorageLine):
             if kind != "avatar":
                 params["lane"] = f"{kind if kind in ('feedPost', 'log') else 'chat'}-{step['lane']}"
             self.sent[key] = params | ({"draft": True} if step["draft"] else {})
-        self.ask("task/submit", self.sent[key], key, waits=step["number"] % 3 != 0)
+        self.ask("task/submit", self.sent[key], key, step["manner"])
 
     def resource(self, kind, source):
         media, what = self.world.media, source["is"]
@@ -162,15 +164,17 @@ class Chaos(StorageLine):
         if self.ids:
             ids = list(self.ids.values())
             one = ids[int(step["which"] * len(ids))]
-            self.ask(f"task/{step['do']}", {"id": one}, one, step["waits"])
+            self.ask(f"task/{step['do']}", {"id": one}, one, step["manner"])
 
-    def ask(self, method, params, about, waits):
+    def ask(self, method, params, about, manner):
         client = self.watchers[0].client
         try:
             asked = (client, client.ask(method, params), method, about)
+            if manner == "withdraws":
+                client.write({"method": "$/cancelRequest", "params": {"id": asked[1]}})
         except EngineGone:
             return
-        self.answered(asked) if waits else self.pending.append(asked)
+        self.answered(asked) if manner == "waits" else self.pending.append(asked)
 
     def answered(self, asked):
         client, number, method, about = asked
@@ -231,8 +235,8 @@ class Chaos(StorageLine):
         text = "{" if name == "broken" else json.dumps(self.world.config(**CONFIGS[name]))
         beside = self.folder / "config.new"
         beside.write_text(text)
-        if name != "broken" or self.engine:
-            beside.replace(self.folder / "config.json")
+        beside.replace(self.folder / "config.json")
+        self.config_name = name
 
     def do_network(self, step):
         self.watchers[0].client.write({"method": "network/changed", "params": {"online": step["online"]}})
