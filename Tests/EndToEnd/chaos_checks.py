@@ -39,10 +39,14 @@ def check_content(world, task, destination, delivery):
     name = task["id"]
     if destination != task["destination"]:
         yield f"{name} arrived at {destination}"
-    if delivery["payload"] != task["payload"] or delivery.get("failed"):
+    failed = [each["index"] for each in delivery.get("failed", [])]
+    if delivery["payload"] != task["payload"] or failed and task["payload"]["partial"] == "fail":
         yield f"{name} was delivered with {delivery['payload']}, failed {delivery.get('failed')}"
-    if [each["index"] for each in delivery["resources"]] != list(range(len(task["resources"]))):
-        yield f"{name} was delivered with the resources {[each['index'] for each in delivery['resources']]}"
+    indices = [each["index"] for each in delivery["resources"]]
+    if indices != sorted(indices) or sorted(indices + failed) != list(range(len(task["resources"]))):
+        yield f"{name} was delivered with the resources {indices}, failed {failed}"
+    if indices != [each["index"] for each in task["resources"] if "url" in each]:
+        yield f"{name} was delivered with the resources {indices}, others are up"
     for resource in delivery["resources"]:
         receipt = json.loads(resource["receipt"])
         try:

@@ -53,7 +53,8 @@ class Schedule:
         draw = self.random
         kind = draw.choice(KINDS)
         send = {"kind": kind, "destination": draw.choice(DESTINATIONS), "account": draw.choice(("me", "me", "other")),
-                "lane": draw.choice(("a", "b", "c")), "draft": draw.random() < 0.08}
+                "lane": draw.choice(("a", "b", "c")), "draft": draw.random() < 0.08,
+                "partial": draw.choice(("fail", "fail", "publish"))}
         sources = {"feedPost": draw.randrange(1, 5), "feedVideo": 1, "feedAudio": 2, "message": draw.randrange(0, 4),
                    "chatVideo": 1, "avatar": 1, "log": 1}[kind]
         send["sources"] = [self.source(kind, number) for number in range(sources)]

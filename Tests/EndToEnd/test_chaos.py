@@ -139,7 +139,7 @@ class Chaos(StorageLine):
             kind = "feedPost" if step["kind"].startswith("feed") else step["kind"]
             resources = [self.resource(kind, source) for source in step["sources"]]
             params = {"kind": kind, "key": key, "account": step["account"], "destination": step["destination"],
-                      "payload": {"text": key}, "resources": resources}
+                      "partial": step["partial"], "payload": {"text": key, "partial": step["partial"]}, "resources": resources}
             if kind != "avatar":
                 params["lane"] = f"{kind if kind in ('feedPost', 'log') else 'chat'}-{step['lane']}"
             self.sent[key] = params | ({"draft": True} if step["draft"] else {})
