@@ -34,20 +34,6 @@ private final class ForgetfulExporter: Exporter {
   func sweep(keeping files: [ExportedFile]) {}
 }
 
-private struct Nobody: SourceKeeper, Uploader, Deliverer, TaskModel.Clock {
-  func fetch(_ resource: Resource, of task: SendTask) async throws -> SourceRefresh { throw CancellationError() }
-  func copy(_ path: String) async throws -> SourceRefresh { throw CancellationError() }
-  func has(_ file: String) -> Bool { false }
-  func remove(_ file: String) {}
-  func forget(_ task: SendTask) {}
-  func sweep(keeping files: Set<String>, tasks: Set<SendTask.ID>) {}
-  func session(for task: SendTask) throws -> any UploadSession { throw CancellationError() }
-  func abandon(_ state: JSONValue, destination: String) async throws {}
-  func deliver(_ task: SendTask, mode: DeliveryMode) async throws -> String? { nil }
-  func now() -> Int64 { 0 }
-  func sleep(milliseconds: Int64) async throws { throw CancellationError() }
-}
-
 @Suite("The runner")
 struct TaskRunnerTests {
   @Test("what was made and can't be saved is removed, of all resources", .timeLimit(.minutes(1)))
