@@ -156,7 +156,7 @@ let package = Package(
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
     .testTarget(
       name: "TaskEngineTests",
-      dependencies: ["JSON", "TaskConfig", "TaskEngine", "TaskModel", "TaskStorage", "TaskTestSupport"],
+      dependencies: ["JSON", "SQLite", "TaskConfig", "TaskEngine", "TaskModel", "TaskStorage", "TaskTestSupport"],
       swiftSettings: strict),
     .testTarget(name: "TaskModelTests", dependencies: ["JSON", "TaskModel"], swiftSettings: strict),
     .testTarget(

@@ -150,6 +150,7 @@ public final class ExportService: Exporter {
         width: result.width, height: result.height, durationMs: result.durationMs,
         blurhash: result.blurhash, rung: result.rung, key: key)
     } catch let error as SystemError {
+      unlink(path(file))
       throw error.isDiskFull
         ? Failure(.diskFull, "there is no space left for the export", remedy: .needsUser)
         : Failure(.internalError, "the export can't be kept: \(error)", remedy: .retry)

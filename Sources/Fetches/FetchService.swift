@@ -46,9 +46,14 @@ public final class FetchService: SourceKeeper {
       let path = "\(folder)/\(file)"
       let (identity, type) = try await Blocking.run(on: Self.queue) { [folder] _ in
         try part.finish(as: path)
-        try Folder.sync(folder)
-        let found = try SourceFile.open(path)
-        return (found.identity, try found.type())
+        do {
+          try Folder.sync(folder)
+          let found = try SourceFile.open(path)
+          return (found.identity, try found.type())
+        } catch {
+          unlink(path)
+          throw error
+        }
       }
       do throws(Failure) {
         try Self.check(type, size: identity.size, for: resource.role)

@@ -123,9 +123,12 @@ extension Engine {
   }
 
   /// Somebody came who may do what some tasks wait for.
-  public func frontEndAttached() async { await wakeAll(waitingFor: .frontEnd) }
+  public func frontEndAttached() async {
+    arrivals += 1
+    await wakeAll(waitingFor: .frontEnd)
+  }
 
-  private func wakeAll(waitingFor reason: WaitReason) async {
+  func wakeAll(waitingFor reason: WaitReason) async {
     let waiting = try? await store.read { transaction in
       try transaction.unfinishedTasks().filter { $0.state == .retrying && $0.waitingFor == reason }.map(\.id)
     }

@@ -35,24 +35,26 @@ extension Engine {
 
   private func start(_ id: SendTask.ID, _ body: @escaping @Sendable (TaskRunner) async throws -> Void) {
     guard running[id] == nil, held[id] == nil, unsaved[id] == nil else { return }
-    let (runner, inputs, log) = (runner, inputs, parts.log)
+    let (runner, inputs, log, arrivals) = (runner, inputs, parts.log, arrivals)
     running[id] = Swift.Task {
       do {
         try await body(runner)
-        inputs.yield(.runnerEnded(id, saved: true))
+        inputs.yield(.runnerEnded(id, saved: true, arrivals: arrivals))
       } catch EngineError.notFound {
-        inputs.yield(.runnerEnded(id, saved: true))
+        inputs.yield(.runnerEnded(id, saved: true, arrivals: arrivals))
       } catch {
         log(.error, "task \(id): its state could not be saved: \(error)")
-        inputs.yield(.runnerEnded(id, saved: false))
+        inputs.yield(.runnerEnded(id, saved: false, arrivals: arrivals))
       }
     }
   }
 
   /// Comes after every change that the runner has committed, so the agenda is up to date about this task.
-  func runnerEnded(_ id: SendTask.ID, saved: Bool) {
+  func runnerEnded(_ id: SendTask.ID, saved: Bool, arrivals: Int) async {
     running[id] = nil
-    if !saved { unsaved[id] = nextSave }
+    if disturbed.remove(id) != nil || !saved { owe(.rescued, to: id) }
+    // It may have found nobody a moment before somebody came, and have said only now that it waits.
+    if arrivals != self.arrivals { await wakeAll(waitingFor: .frontEnd) }
     if let lane = agenda.lane(of: id) { schedule(lane) }
     setTimer()
     tellIfIdle()
@@ -62,7 +64,13 @@ extension Engine {
   func withHeld<T: Sendable>(_ id: SendTask.ID, _ body: () async throws -> T) async throws -> T {
     hold(id)
     defer { release(id) }
-    return try await body()
+    do {
+      return try await body()
+    } catch let error where !(error is EngineError) {
+      // The store still says that the task runs; its runner may have been stopped for what could not be saved.
+      if running[id] == nil { owe(.rescued, to: id) } else { disturbed.insert(id) }
+      throw error
+    }
   }
 
   func hold(_ id: SendTask.ID) { held[id, default: 0] += 1 }
@@ -83,7 +91,9 @@ extension Engine {
 
   // MARK: Time
 
-  private var nextSave: Int64 { time.now().steady + settings.retry.networkProbeMs }
+  private func owe(_ event: TaskEvent, to id: SendTask.ID) {
+    unsaved[id] = Owed(event: event, due: time.now().steady + settings.retry.networkProbeMs)
+  }
 
   /// An appointment is kept also where the clock is set forward to it: nobody tells, so it is looked at so often.
   private static let longestSleepMs: Int64 = 60_000
@@ -92,7 +102,7 @@ extension Engine {
     guard !isStopping else { return }
     let now = time.now()
     let next = agenda.nextDue(after: now) { held[$0] != nil || unsaved[$0] != nil }
-    let rests = [next, unsaved.values.min().map { $0 - now.steady }]
+    let rests = [next, unsaved.values.map(\.due).min().map { $0 - now.steady }]
     let due = rests.compactMap { $0 }.min().map { now.steady + $0 } ?? .max
     // A timer that comes too early does no harm, and one that is put off again and again would never come.
     guard due < timerDueAt else { return }
@@ -110,28 +120,33 @@ extension Engine {
     timerDueAt = .max
     let now = time.now()
     for id in agenda.dueTasks(now: now) where unsaved[id] == nil { await wake(id) }
-    for (id, due) in unsaved where due <= now.steady { await saveAgain(id) }
+    for (id, owed) in unsaved where owed.due <= now.steady { await saveAgain(owed.event, of: id) }
     scheduleEverything()
   }
 
   func wake(_ id: SendTask.ID) async {
     guard held[id] == nil else { return }
-    do { try await ledger.apply(.wake, to: id) } catch { giveUpSaving(id, error) }
+    if await !save(.wake, of: id) { setTimer() }
   }
 
-  /// After a failed commit the store still says that the task runs, though nothing does.
-  private func saveAgain(_ id: SendTask.ID) async {
+  /// After a failed commit the store still says that the task runs, though nothing does; or that it waits, though what it
+  /// waited for has come.
+  private func saveAgain(_ event: TaskEvent, of id: SendTask.ID) async {
+    if await save(event, of: id) { unsaved[id] = nil }
+  }
+
+  /// - Returns: false where it is still owed.
+  private func save(_ event: TaskEvent, of id: SendTask.ID) async -> Bool {
     do {
-      try await ledger.apply(.rescued, to: id)
-      unsaved[id] = nil
+      try await ledger.apply(event, to: id)
     } catch EngineError.notFound {
-      unsaved[id] = nil
-    } catch { giveUpSaving(id, error) }
-  }
-
-  private func giveUpSaving(_ id: SendTask.ID, _ error: any Error) {
-    parts.log(.error, "task \(id): its state could not be saved: \(error)")
-    unsaved[id] = nextSave
+      // A front end was quicker and has deleted it.
+    } catch {
+      parts.log(.error, "task \(id): its state could not be saved: \(error)")
+      owe(event, to: id)
+      return false
+    }
+    return true
   }
 
   // MARK: Progress
@@ -150,9 +165,14 @@ extension Engine {
     }
   }
 
+  /// Between commits, so that a report is never told before changes that are older than it, nor after younger ones: neither
+  /// those of a commit that is under way, nor those that a subscription with `since` has missed.
   private func publishReports() {
-    let reports = progress.takeReports()
-    if !reports.isEmpty { hub.publish(reports, now: time.now().steady) }
+    let (progress, hub, time) = (progress, hub, time)
+    store.betweenCommits {
+      let reports = progress.takeReports()
+      if !reports.isEmpty { hub.publish(reports, now: time.now().steady) }
+    }
   }
 
   // MARK: Idleness

@@ -52,8 +52,12 @@ public actor Engine {
   var running: [SendTask.ID: Swift.Task<Void, Never>] = [:]
   /// Tasks that a command is just dealing with: nothing of them is started.
   var held: [SendTask.ID: Int] = [:]
-  /// Tasks of which a state could not be saved; when to try again, on the steady clock.
-  var unsaved: [SendTask.ID: Int64] = [:]
+  /// What some tasks still have to be told, because it could not be saved.
+  var unsaved: [SendTask.ID: Owed] = [:]
+  /// Tasks whose runner was stopped by a command that could not be saved then.
+  var disturbed: Set<SendTask.ID> = []
+  /// How often a front end has come.
+  var arrivals = 0
   var timer: Swift.Task<Void, Never>?
   var timerDueAt: Int64 = .max
   var isStopping = false
@@ -62,10 +66,17 @@ public actor Engine {
   /// What the engine's loop is told, in order.
   enum Input: Sendable {
     case committed([Change])
-    case runnerEnded(SendTask.ID, saved: Bool)
+    /// - Parameter arrivals: of front ends when it began.
+    case runnerEnded(SendTask.ID, saved: Bool, arrivals: Int)
     case timeCame
     case progressed
     case idleAsked(@Sendable () -> Void)
+  }
+
+  struct Owed {
+    let event: TaskEvent
+    /// When to try again, on the steady clock.
+    let due: Int64
   }
 
   /// Opens the store and makes the engine around it; nothing runs before `start`.
@@ -117,7 +128,7 @@ public actor Engine {
     for await input in inputStream {
       switch input {
       case .committed(let changes): take(changes)
-      case .runnerEnded(let id, let saved): runnerEnded(id, saved: saved)
+      case .runnerEnded(let id, let saved, let arrivals): await runnerEnded(id, saved: saved, arrivals: arrivals)
       case .timeCame: await timeCame()
       case .progressed: scheduleReports()
       case .idleAsked(let callback): tellWhenIdle(callback)

@@ -45,18 +45,46 @@ struct TaskRunner: Sendable {
         }
       }
       start(turn)
-      while let event = try await group.next() {
-        running -= 1
-        // Evidence of what is done is kept also after a cancel.
-        guard let event else { continue }
-        let outcome = try await ledger.apply(event, to: id, haste(after: event, whileRunning: running))
-        await session.note(outcome.task)
-        start(outcome)
+      do {
+        while let event = try await group.next() {
+          running -= 1
+          // Evidence of what is done is kept also after a cancel.
+          guard let event else { continue }
+          let outcome = try await keeping(event) {
+            try await ledger.apply(event, to: id, haste(after: event, whileRunning: running))
+          }
+          await session.note(outcome.task)
+          start(outcome)
+        }
+      } catch {
+        group.cancelAll()
+        while let rest = await group.nextResult() {
+          if case .success(let event?) = rest { removeFile(of: event) }
+        }
+        throw error
       }
       return isStopped
     }
     guard !isStopped, !Task.isCancelled else { return }
     try await ledger.apply(.workEnded, to: id)
+  }
+
+  /// Of a file that no saved state speaks of, nobody would know any more.
+  private func keeping<T>(_ event: TaskEvent, _ save: () async throws -> T) async throws -> T {
+    do {
+      return try await save()
+    } catch {
+      removeFile(of: event)
+      throw error
+    }
+  }
+
+  private func removeFile(of event: TaskEvent) {
+    switch event {
+    case .exportFinished(_, let file): exporter.remove(file)
+    case .sourceFetched(_, let found): found.source.file.map(sources.remove)
+    default: break
+    }
   }
 
   /// Nothing follows from an upload while others of the task go on, and one that a crash takes back is made again, or found
@@ -115,7 +143,8 @@ struct TaskRunner: Sendable {
     return try await fetchSlots.withSlot(for: task) {
       ledger.note(.exportStarted(index), to: task.id)
       let found = try await outside { try await sources.fetch(resource, of: task) }
-      let outcome = try await ledger.apply(.sourceFetched(index, found), to: task.id)
+      let event = TaskEvent.sourceFetched(index, found)
+      let outcome = try await keeping(event) { try await ledger.apply(event, to: task.id) }
       removeFiles(outcome.actions)
       guard outcome.task.resources[index].source == found.source else { throw CancellationError() }
       return outcome.task

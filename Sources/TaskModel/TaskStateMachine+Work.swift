@@ -39,10 +39,10 @@ extension TaskStateMachine {
       return stepFailed(index, Failure(.integrityMismatch, "each export is lost before it goes up", remedy: .restart))
     }
     task.resources[index].repeats += 1
-    abandonUpload(of: index)
-    task.resources[index].export = nil
+    let removal = dropExport(of: index)
     move(index, to: .pending)
-    return [.export(index)]
+    // What still lies there is another file than was made.
+    return [removal, .export(index)].compactMap { $0 }
   }
 
   /// The uploads of these newly exported resources; enters `uploading` with the last export.

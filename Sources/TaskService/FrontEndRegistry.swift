@@ -32,8 +32,7 @@ public final class FrontEndRegistry: FrontEnds {
   public func ask(
     _ method: String, _ params: JSONValue, of capability: FrontEndCapability, account: String
   ) async throws -> JSONValue {
-    let offer = offers.withLock { $0.last { $0.capabilities.include(capability, account: account) } }
-    guard let offer else {
+    guard let offer = offer(of: capability, account) else {
       throw Failure(
         .frontEndAbsent, "no front end is attached that takes \(method)", remedy: .retry, needsFrontEnd: true)
     }
@@ -44,10 +43,15 @@ public final class FrontEndRegistry: FrontEnds {
     case .success(let result)?: return result
     case .failure(let error)?: throw Self.failure(error, method)
     case nil:
+      // Where another one is there, or the same one still is, nobody need come for the next try.
       throw Failure(
-        .frontEndAbsent, "the front end went, or did not answer \(method)", remedy: .retry, needsFrontEnd: true,
-        outcomeUnknown: true)
+        .frontEndAbsent, "the front end went, or did not answer \(method)", remedy: .retry,
+        needsFrontEnd: self.offer(of: capability, account) == nil, outcomeUnknown: true)
     }
+  }
+
+  private func offer(of capability: FrontEndCapability, _ account: String) -> Offer? {
+    offers.withLock { $0.last { $0.capabilities.include(capability, account: account) } }
   }
 
   private func withPatience(

@@ -114,6 +114,9 @@ public actor TaskStore {
     }
   }
 
+  /// Runs `body` on the store's queue, where no commit and no change that is told of one comes between. It must be quick.
+  public nonisolated func betweenCommits(_ body: @escaping @Sendable () -> Void) { executor.enqueue(body) }
+
   private func add(_ write: any WaitingWrite, _ haste: Haste = .now) {
     waiting.append(write)
     guard !isDue else { return }
@@ -213,10 +216,14 @@ private final class Update<T: Sendable>: Waiting<T>, WaitingWrite {
 public struct PendingWrite<T: Sendable>: Sendable {
   fileprivate let stream: AsyncThrowingStream<T, any Error>
 
-  /// Returns when it is durable.
+  /// Returns when it is durable. A cancel does not break this off: what is on its way to the disk can't be called back, and
+  /// the caller has to know what became of it.
   /// - Throws: what the closure threw, or the store's error; then it has had no effect.
   public func value() async throws -> T {
-    for try await value in stream { return value }
-    throw CancellationError()
+    let outcome = Task { [stream] in
+      for try await value in stream { return value }
+      throw CancellationError()  // not reached: the stream ends with a value or an error
+    }
+    return try await outcome.value
   }
 }

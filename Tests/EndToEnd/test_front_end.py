@@ -1,9 +1,11 @@
 """A front end that issues credentials and publishes by itself: the engine asks it."""
 import json
+import socket
 import time
 import unittest
 
-from harness import FAST_RETRY, Line
+from harness import FAST_RETRY, Line  # before what it puts on the path
+from door_client import DoorClient
 
 
 class FrontEnd(Line):
@@ -63,6 +65,22 @@ class FrontEnd(Line):
         self.assertEqual((request["params"]["mode"], request["params"]["taskId"]), ("resend", task["id"]))
         engine.answer(request, {"remoteId": "m-1"})
         self.assertEqual(self.finish(engine, task["id"])["result"]["remoteId"], "m-1")
+
+    def test_where_one_goes_without_an_answer_another_that_is_there_is_asked(self):
+        engine = self.start_engine(self.own_config())
+        self.attach(engine)
+
+        def leave(message):
+            if message.get("method") == "delivery/perform":
+                other.socket.shutdown(socket.SHUT_RDWR)
+        other = DoorClient(self.store / "engine.sock", leave)
+        self.addCleanup(other.close)
+        other.call("initialize", {"capabilities": {"deliver": True}})
+        task = self.submit(engine, "message", [], payload={"text": "x"})
+        request = engine.asked("delivery/perform")
+        self.assertEqual(request["params"]["mode"], "resend")
+        engine.answer(request, {"remoteId": "m-1"})
+        self.finish(engine, task["id"])
 
     def test_its_refusal_is_final_and_its_hiccup_is_not(self):
         service, engine = self.start_service(), self.start_engine(self.own_config())

@@ -11,7 +11,7 @@ this (users, a database, an object store of its own) would replace `Objects` and
   POST /send/{kind}                                    publish, once per Idempotency-Key
   GET  /posts                                          what was published, oldest first (for tests)
 
-usage: business_service.py [--port 0] --root DIR [--token T] [--log FILE] [--faults JSON] [--ttl-ms N]
+usage: business_service.py [--port 0] --root DIR [--token T] [--log FILE] [--faults JSON] [--ttl-ms N] [--base-url URL]
 Listens on 127.0.0.1 only and prints `ready PORT` when it does. Faults for tests: see scripted_http.py.
 """
 import argparse
@@ -308,11 +308,12 @@ def main():
     parser.add_argument("--token", help="what clients must send as Authorization: Bearer")
     parser.add_argument("--log", help="file that gets one JSON line per finished request")
     parser.add_argument("--faults", type=json.loads, default=[], help="rules to begin with")
+    parser.add_argument("--base-url", help="what clients reach it by, where something stands between")
     parser.add_argument("--ttl-ms", type=int, default=900_000, help="how long upload URLs live")
     options = parser.parse_args()
     options.root.mkdir(parents=True, exist_ok=True)
     server = ScriptedServer(options.port, Handler, options.faults, options.log)
-    base_url = f"http://127.0.0.1:{server.server_port}"
+    base_url = options.base_url or f"http://127.0.0.1:{server.server_port}"
     server.service = BusinessService(options.root, base_url, options.token, options.ttl_ms)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     print(f"ready {server.server_port}", flush=True)

@@ -78,7 +78,10 @@ class Uploads:
             self.save(path.stem, state | {"gone": status})
 
     def publish(self, name, state):
-        (self.folder / "objects" / state["filename"]).write_bytes(self.data(name).read_bytes())
+        """Whole or not at all, and before the upload is said to be whole."""
+        beside = self.folder / f"{name}.part"
+        beside.write_bytes(self.data(name).read_bytes())
+        beside.replace(self.folder / "objects" / state["filename"])
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -176,7 +179,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.headers.get("Content-Type") == "application/offset+octet-stream":
             self.append(name, state)
             more = {"Upload_Offset": state["offset"]}
-        if state["offset"] == length:
+        elif not length:
             self.uploads.publish(name, state)
         self.answer(201, Location=f"/files/{name}", **more)
 
@@ -202,7 +205,6 @@ class Handler(BaseHTTPRequestHandler):
             raise Refusal(409)
         self.append(name, state)
         if state["offset"] == state["length"]:
-            self.uploads.publish(name, state)
             status = self.once("loseEnd", 0)
             if status:
                 raise Refusal(status)
@@ -238,6 +240,8 @@ class Handler(BaseHTTPRequestHandler):
                 file.truncate(start)
                 raise Refusal(460)
         state["offset"] = position
+        if position == state["length"]:
+            self.uploads.publish(name, state)
         self.uploads.save(name, state)
 
     def delete(self, name):

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import JSON
 import SQLite
@@ -65,6 +66,44 @@ struct TaskStoreTests {
     #expect(read?.resources.map(\.source) == sources)
     #expect(read == saved)
     #expect(store.inventory.sourceFiles == ["one", "two"])
+  }
+
+  @Test("what runs between commits waits for the one under way and for what is told of it")
+  func betweenCommits() async throws {
+    let folder = try StoreFolder()
+    let store = try folder.open()
+    let (told, toldBefore) = (folder.told, AsyncStream<Int>.makeStream())
+    let (isInside, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let write = store.enqueueWrite { transaction in
+      isInside.signal()
+      mayEnd.wait()
+      return try transaction.insert(sample("a"), contentHash: "h")
+    }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        isInside.wait()
+        store.betweenCommits { toldBefore.continuation.yield(told.all.count) }
+        mayEnd.signal()
+        continuation.resume()
+      }
+    }
+    _ = try await write.value()
+    var counts = toldBefore.stream.makeAsyncIterator()
+    #expect(await counts.next() == 1)
+  }
+
+  @Test("a write that was handed in has its outcome also for a caller who was canceled")
+  func canceledWaiter() async throws {
+    let store = try StoreFolder().open()
+    let mayEnd = DispatchSemaphore(value: 0)
+    let write = store.enqueueWrite { transaction in
+      mayEnd.wait()
+      return try transaction.insert(sample("a"), contentHash: "h").id
+    }
+    let waiter = Task { try await write.value() }
+    waiter.cancel()
+    mayEnd.signal()
+    #expect(try await waiter.value == "a")
   }
 
   @Test("writes that share a commit fail one by one, and their changes are told in order")
