@@ -26,6 +26,9 @@ public final class EventHub: Sendable {
   }
 
   private let state = Mutex(State())
+  /// What was last told of each unfinished task, 0 to 1. Changes and reports come from two threads, each with a progress of a
+  /// moment ago; the lock is held while they are told, so that of no task one is told after a higher one.
+  private let told = Mutex<[SendTask.ID: Double]>([:])
 
   /// Must be called on the store's queue, together with reading the snapshot, so that no commit comes between.
   func subscribe(_ filter: TaskFilter, intervalMs: Int64, sink: any EventSink) -> Int64 {
@@ -54,29 +57,47 @@ public final class EventHub: Sendable {
 
   /// On the store's queue, after the commit.
   func publish(_ changes: [Change]) {
-    for change in changes {
-      guard let task = change.task else { continue }
-      let targets = state.withLock { state in
-        state.subscriptions.values.filter { $0.filter.matches(task) }.map { ($0.sink, $0.id) }
+    told.withLock { told in
+      for change in changes {
+        guard let task = change.task else { continue }
+        let progress = max(task.progress, told[task.id] ?? 0)
+        told[task.id] = change.isDeletion || task.state.isFinal ? nil : progress
+        tell(progress > task.progress ? change.telling(progress: progress) : change, of: task)
       }
-      for (sink, id) in targets { sink?.taskChanged(change, subscription: id) }
     }
     finishEndings(of: changes.compactMap { $0.isDeletion || $0.task?.state.isFinal == true ? $0.taskID : nil })
   }
 
-  func publish(_ reports: [ProgressReport], now: Int64) {
-    for report in reports {
-      let targets = state.withLock { state -> [((any EventSink)?, Int64)] in
-        var targets: [((any EventSink)?, Int64)] = []
-        for (id, subscription) in state.subscriptions where subscription.filter.matches(report.task) {
-          guard now - (subscription.lastReport[report.task.id] ?? .min / 2) >= subscription.interval else { continue }
-          state.subscriptions[id]?.lastReport[report.task.id] = now
-          targets.append((subscription.sink, id))
-        }
-        return targets
-      }
-      for (sink, id) in targets { sink?.taskProgressed(report, subscription: id) }
+  private func tell(_ change: Change, of task: SendTask) {
+    let targets = state.withLock { state in
+      state.subscriptions.values.filter { $0.filter.matches(task) }.map { ($0.sink, $0.id) }
     }
+    for (sink, id) in targets { sink?.taskChanged(change, subscription: id) }
+  }
+
+  /// A report that comes after the task's end is dropped.
+  func publish(_ reports: [ProgressReport], now: Int64) {
+    told.withLock { told in
+      for var report in reports {
+        guard let floor = told[report.task.id] else { continue }
+        report.progress = max(report.progress, floor)
+        told[report.task.id] = report.progress
+        tell(report, now: now)
+      }
+    }
+  }
+
+  private func tell(_ report: ProgressReport, now: Int64) {
+    let targets = state.withLock { state -> [((any EventSink)?, Int64)] in
+      var targets: [((any EventSink)?, Int64)] = []
+      for (id, subscription) in state.subscriptions where subscription.filter.matches(report.task) {
+        guard now - (subscription.lastReport[report.task.id] ?? .min / 2) >= subscription.interval else { continue }
+        state.subscriptions[id]?.lastReport[report.task.id] = now
+        targets.append((subscription.sink, id))
+      }
+      return targets
+    }
+    for (sink, id) in targets { sink?.taskProgressed(report, subscription: id) }
   }
 
   // MARK: Waiting for an end

@@ -83,7 +83,7 @@ public final class ProgressBoard: Sendable {
 public struct ProgressReport: Sendable {
   public let task: SendTask
   /// 0 to 1.
-  public let progress: Double
+  public internal(set) var progress: Double
   /// Of the current phase: source bytes exported, or export bytes uploaded.
   public let bytesDone: Int64
   public let bytesTotal: Int64

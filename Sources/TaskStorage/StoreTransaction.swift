@@ -15,6 +15,13 @@ public struct Change: Sendable {
   public let oldState: TaskState?
 
   public var isDeletion: Bool { json == nil }
+
+  /// The same with what front ends were told of its progress meanwhile.
+  public func telling(progress: Double) -> Change {
+    guard var object = json?.object else { return self }
+    object["progress"] = .double(progress)
+    return Change(cursor: cursor, taskID: taskID, json: .object(object), task: task, oldState: oldState)
+  }
 }
 
 /// Reading and writing inside one transaction of the store. Lent to a closure; never kept.
