@@ -136,6 +136,7 @@ def check_servers(world):
             if is_refusal:
                 yield f"{name} answered {entry['status']} to {entry['method']} {entry['path']}"
     yield from world.office.complaints
+    yield from (f"{path} was left" for path in (world.folder / "outbox").rglob("*.part"))
 
 
 def check_processes(folder):

@@ -31,7 +31,7 @@ class Watcher:
         self.door, self.client = door, None
         self.cursor = None
         self.changes, self.problems = [], []
-        self.progress, self.run = {}, None
+        self.progress, self.states = {}, {}
         self.counted = threading.Condition()
 
     def attach(self):
@@ -68,6 +68,7 @@ class Watcher:
                 self.problems.append(f"{task['id']} is {task['state']} with progress {task['progress']}")
         with self.counted:
             self.changes.append((cursor, task["id"] if task else params["id"], task and task["state"]))
+            self.states[self.changes[-1][1]] = self.changes[-1][2]
             self.cursor = cursor
             self.counted.notify_all()
 
@@ -77,10 +78,14 @@ class Watcher:
             self.problems.append(f"progress of {task} fell from {last} to {progress} ({state or 'task/progress'})")
         self.progress[task] = 0 if state == "failed" else progress
 
+    def is_quiet(self):
+        """Nothing will happen by itself."""
+        return not {"queued", "exporting", "uploading", "delivering", "retrying"} & set(self.states.values())
+
     def wait_for_changes(self, count, seconds):
         with self.counted:
             wanted = len(self.changes) + count
-            self.counted.wait_for(lambda: len(self.changes) >= wanted, seconds)
+            self.counted.wait_for(lambda: len(self.changes) >= wanted or self.is_quiet(), seconds)
 
 
 class Publisher:

@@ -11,16 +11,18 @@ VERBS = ("cancel", "cancel", "cancel", "pause", "pause", "resume", "retry", "del
 
 
 class Schedule:
-    """- Parameter sends: how many tasks; about as many troubles and half as many verbs come between them.
+    """- Parameter sends: about how many tasks; as many troubles and two thirds as many verbs come between them.
     - Parameter has_disk: whether the disk can be filled."""
 
     def __init__(self, seed, sends, has_disk, weed_deaths=1):
         self.random = random.Random(seed)
         self.has_disk, self.weed_deaths = has_disk, weed_deaths
         self.up_again = []
-        names = ["submit"] * sends + ["trouble"] * sends + ["verb"] * (sends // 2)
+        # Sends come in bursts, so that what breaks finds something to break.
+        names = ["burst"] * (sends // 3) + ["trouble"] * sends + ["verb"] * (2 * sends // 3)
         self.random.shuffle(names)
-        self.steps = []
+        names = [each for name in ["burst", *names] for each in (["submit"] * 3 if name == "burst" else [name])]
+        self.steps = [{"do": "rule", "what": line, "rules": [self.rule(line) for _ in range(3)]} for line in MATCHES]
         self.submitted = 0
         for name in names:
             self.steps.append(self.step(name))
@@ -34,7 +36,7 @@ class Schedule:
             manner = draw.choice(("waits", "waits", "goesOn", "withdraws"))
             return {"do": "submit", "number": self.next_number(), "manner": manner, **self.send()}
         if name == "verb":
-            return {**self.when(), "do": draw.choice(VERBS), "which": draw.random(),
+            return {**self.when(), "do": draw.choice(VERBS), "which": draw.random() ** 2,
                     "manner": draw.choice(("waits", "goesOn"))}
         return {**self.when(), **self.trouble()}
 
@@ -46,8 +48,9 @@ class Schedule:
         """After how much of what is seen to happen."""
         draw = self.random
         if draw.random() < 0.3:
-            return {"after": "bytes", "line": draw.choice(("service", "weed", "weed", "tus")), "count": draw.randrange(1, 8 << 20)}
-        return {"after": "changes", "count": int(draw.expovariate(1 / 8))}
+            line = draw.choice(("service", "weed", "weed", "tus"))
+            return {"after": "bytes", "line": line, "count": int(draw.choice((2_000, 50_000, 1e6, 4e6)) * draw.random())}
+        return {"after": "changes", "count": int(draw.expovariate(1 / 5))}
 
     def send(self):
         draw = self.random
@@ -74,7 +77,7 @@ class Schedule:
 
     def trouble(self):
         draw = self.random
-        kinds = {"kill": 16, "close": 3, "killWorker": 5, "rule": 34, "killServer": 5, "lineDown": 4, "config": 5, "network": 3,
+        kinds = {"kill": 20, "close": 3, "killWorker": 5, "rule": 40, "killServer": 5, "lineDown": 4, "config": 5, "network": 3,
                  "frontEnd": 6, "observer": 6, "cutDownload": 3, "fill": 5 if self.has_disk else 0}
         name = draw.choices(list(kinds), kinds.values())[0]
         steps = len(self.steps) + draw.randrange(2, 7)
@@ -94,7 +97,7 @@ class Schedule:
             return {"do": name, "left": draw.choice((0, 0, 4096, 100_000, 1 << 20))}
         if name == "rule":
             line = draw.choice(("service", "office", "weed", "weed", "tus", "files"))
-            return {"do": name, "what": line, "rules": [self.rule(line) for _ in range(draw.randrange(1, 4))]}
+            return {"do": name, "what": line, "rules": [self.rule(line) for _ in range(draw.randrange(2, 6))]}
         if name == "config":
             return {"do": name, "what": draw.choice(("slots", "rate", "retry", "broken", "usual"))}
         if name == "network":
@@ -110,4 +113,4 @@ class Schedule:
                             "early=503", "status=500", "status=503,retry_after=1", "delay=0.3", f"corrupt={size}"))
         if draw.random() < 0.1:
             return f"refuse=1,times={draw.randrange(1, 5)}"
-        return f"match={draw.choice(MATCHES[line])},skip={draw.randrange(3)},times={draw.randrange(1, 4)},{what}"
+        return f"match={draw.choice(MATCHES[line])},skip={draw.randrange(2)},times={draw.randrange(1, 4)},{what}"

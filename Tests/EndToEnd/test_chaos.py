@@ -34,7 +34,7 @@ class Chaos(StorageLine):
         super().setUp()
         self.problems, self.done = [], []
         self.sent, self.ids, self.pending = {}, {}, []
-        self.told, self.deleted = {}, set()
+        self.told, self.deleted, self.rules = {}, set(), {}
         self.mounted = self.mount()
 
     def mount(self):
@@ -96,7 +96,7 @@ class Chaos(StorageLine):
         elif step.get("after") == "bytes":
             line, deadline = self.world.lines[step["line"]], time.monotonic() + 1
             wanted = line.bytes_passed() + step["count"]
-            while line.bytes_passed() < wanted and time.monotonic() < deadline:
+            while line.bytes_passed() < wanted and not self.watchers[0].is_quiet() and time.monotonic() < deadline:
                 time.sleep(0.01)
 
     def start(self):
@@ -163,7 +163,7 @@ class Chaos(StorageLine):
     def verb(self, step):
         if self.ids:
             ids = list(self.ids.values())
-            one = ids[int(step["which"] * len(ids))]
+            one = ids[-1 - int(step["which"] * len(ids))]  # the latest as a rule
             self.ask(f"task/{step['do']}", {"id": one}, one, step["manner"])
 
     def ask(self, method, params, about, manner):
@@ -210,7 +210,9 @@ class Chaos(StorageLine):
             os.kill(int(pid), signal.SIGKILL)
 
     def do_rule(self, step):
-        self.world.lines[step["what"]].set(*step["rules"])
+        """Beside the latest ones, which begin anew."""
+        rules = self.rules[step["what"]] = (step["rules"] + self.rules.get(step["what"], []))[:6]
+        self.world.lines[step["what"]].set(*rules)
 
     def do_killServer(self, step):
         self.world.kill(step["what"])
