@@ -70,6 +70,36 @@ static inline int tc_vips_thumbnail(
       "fail_on=truncated", NULL);
 }
 
+// For a GIF: no profile, no smaller sizes of itself.
+static inline int tc_vips_thumbnail_part(
+    VipsSource *source, VipsImage **out, int left, int top, int part_width, int part_height, int width, int height,
+    int crop) {
+  VipsImage *image = vips_image_new_from_source(
+      source, "", "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
+  VipsImage *part = NULL, *whole = NULL;
+  if (!image) return -1;
+  // Where libvips finds the canvas another one than its header says, there is no telling where the part lies.
+  if (left + part_width > vips_image_get_width(image) || top + part_height > vips_image_get_height(image)) {
+    left = top = 0;
+    part_width = vips_image_get_width(image);
+    part_height = vips_image_get_height(image);
+  }
+  int result = vips_extract_area(image, &part, left, top, part_width, part_height, NULL);
+  if (!result)
+    // All bands at their highest: white, and nothing of it can be seen through.
+    result = vips_embed(
+        part, &whole, left, top, vips_image_get_width(image), vips_image_get_height(image), "extend", VIPS_EXTEND_WHITE,
+        NULL);
+  if (!result)
+    result = vips_thumbnail_image(
+        whole, out, width, "height", height, "size", VIPS_SIZE_DOWN, "crop",
+        crop ? VIPS_INTERESTING_CENTRE : VIPS_INTERESTING_NONE, NULL);
+  if (whole) g_object_unref(whole);
+  if (part) g_object_unref(part);
+  g_object_unref(image);
+  return result;
+}
+
 static inline int tc_vips_thumbnail_image(VipsImage *in, VipsImage **out, int width, int height) {
   return vips_thumbnail_image(in, out, width, "height", height, "size", VIPS_SIZE_DOWN, NULL);
 }
