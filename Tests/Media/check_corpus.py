@@ -230,7 +230,7 @@ def check_image(row, source, out, report, issues):
     if left:
         issues.append('metadata ' + left[:80])
     at = pixels(out, width, height)
-    if row['id'] in ('i20', 'i21', 'i33') and min(at(width // 2, height // 2)) < 240:
+    if (row['id'] in ('i20', 'i21', 'i33') or row['notes'] == 'hole') and min(at(width // 2, height // 2)) < 240:
         issues.append(f'hole {at(width // 2, height // 2)}')
     if row['corners'] in ('RGBY', 'GRBY', 'RxBY'):
         found, px = corners(out, width, height)
