@@ -14,7 +14,7 @@ PACKAGES := libsqlite3-dev libcurl4-openssl-dev libssl-dev libavformat-dev libav
   strace faketime
 
 .PHONY: help setup packages venv check-swift build demo test test-python test-swift test-end-to-end test-media \
-  test-media-all test-fuzz test-all fuzz bench install uninstall clean format lint
+  test-media-all test-mutants test-fuzz test-all fuzz bench install uninstall clean format lint
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -77,13 +77,19 @@ fuzz: check-swift ## libFuzzer on each reader for FUZZ_SECONDS; what it finds li
 	  ../../Tests/Fuzz/corpus/$$target || exit 1; done
 
 # What is quick to make and to export, and hostile or easily got wrong.
-QUICK_MEDIA := i0,i1,i2,i35,a01,a1,b0,b1,n0,v02,v05,v06,v08,v19,v21,v40
+QUICK_MEDIA := h,i0,i1,i2,i35,a01,a1,b0,b1,n0,v02,v05,v06,v08,v19,v21,v40
 EXPORT := .build/debug/taskcenter-export
 
 test-media: check-swift ## export the quick part of the corpus, in the sandbox
 	$(SWIFT) build -j $(JOBS) --product taskcenter-export
 	$(PYTHON) Tests/Media/make_corpus.py .build/corpus-quick --only $(QUICK_MEDIA)
 	$(PYTHON) Tests/Media/check_corpus.py $(EXPORT) .build/corpus-quick
+
+MUTANTS ?= 600
+
+test-mutants: check-swift ## files broken at random through warm workers, the same each time (MUTANTS of them)
+	$(SWIFT) build -j $(JOBS) --product taskcenter-export
+	$(PYTHON) Tests/Media/mutate.py $(EXPORT) --count $(MUTANTS) --keep .build/mutants
 
 test-media-all: check-swift ## export all of the corpus to every box, and check the checker
 	$(SWIFT) build -j $(JOBS) --product taskcenter-export
@@ -92,7 +98,7 @@ test-media-all: check-swift ## export all of the corpus to every box, and check 
 	for box in p720 p540 p480; do $(PYTHON) Tests/Media/check_corpus.py $(EXPORT) .build/corpus --box $$box || exit 1; done
 
 test-all: export TASKCENTER_SLOW_TESTS := 1
-test-all: test test-media-all demo ## tests with the slow ones, release build and demo
+test-all: test test-media-all test-mutants demo ## tests with the slow ones, release build and demo
 
 bench: build venv ## measure beside other programs and write docs/benchmarks.md
 	$(PYTHON) Tests/Bench/bench.py --output docs/benchmarks.md

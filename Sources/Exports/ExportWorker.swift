@@ -89,6 +89,9 @@ final class ExportWorker: Sendable {
 
   private static let gone = Failure(.exportCrashed, "the export worker ended before its time", remedy: .retry)
 
+  private static let tooSlow = Failure(
+    .exportTimedOut, "the export took more processor time than it may", remedy: .retry)
+
   // MARK: The worker's thread
 
   private func run() {
@@ -97,11 +100,11 @@ final class ExportWorker: Sendable {
       do throws(Failure) {
         let opened = if let channel { channel } else { try start() }
         channel = opened
-        let outcome = serve(job, on: opened)
+        var outcome = serve(job, on: opened)
         // Who hears that an order was broken off may count on its process being gone.
         if !isUsable {
           opened.shutDown()
-          reap()
+          if reap() == SIGXCPU, case .failure = outcome { outcome = .failure(ExportWorker.tooSlow) }
         }
         job.done(outcome)
       } catch {
@@ -162,10 +165,13 @@ final class ExportWorker: Sendable {
     return .failure(Failure(.exportCrashed, "the export worker died over \(job.order.name)", remedy: .retry))
   }
 
-  private func reap() {
-    guard let process = state.withLock({ $0.process }) else { return }
+  /// - Returns: the signal that ended it; nil where it ended by itself, or had been reaped before.
+  @discardableResult
+  private func reap() -> Int32? {
+    guard let process = state.withLock({ $0.process }) else { return nil }
     // Closing the channel ends a healthy worker; one that hangs is ended here.
-    ChildProcess.waitOrKill(process, patienceMs: 2_000)
+    let signal = ChildProcess.waitOrKill(process, patienceMs: 2_000)
     state.withLock { $0.process = nil }
+    return signal
   }
 }

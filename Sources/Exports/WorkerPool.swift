@@ -55,7 +55,7 @@ final class WorkerPool: Sendable {
   func run(
     _ order: ExportOrder, input: OpenFile?, timeoutMs: Int64, progress: @escaping @Sendable (Double) -> Void
   ) async throws -> ExportReport {
-    let worker = try take(WorkerKind(order.job))
+    let worker = try take(WorkerKind(order.job), timeoutMs: timeoutMs)
     defer { giveBack(worker, after: order) }
     let alarm = Alarm(worker)
     queue.asyncAfter(deadline: .now() + .milliseconds(Int(timeoutMs))) { [weak alarm] in alarm?.ring() }
@@ -67,14 +67,18 @@ final class WorkerPool: Sendable {
     }
   }
 
-  private func take(_ kind: WorkerKind) throws -> ExportWorker {
+  private func take(_ kind: WorkerKind, timeoutMs: Int64) throws -> ExportWorker {
     let (warm, tells) = state.withLock { state -> (ExportWorker?, Bool) in
       while let idle = state.idle[kind]?.popLast() { if idle.worker.isUsable { return (idle.worker, false) } }
       defer { state.hasTold = true }
       return (nil, settings.tellsLacks && !state.hasTold)
     }
     if let warm { return warm }
-    var arguments = ["--folder", settings.folder, "--memory-limit", String(settings.memoryLimit)]
+    // More than that it can't use before its time is over; it holds also while this engine stands still.
+    let processorTime = (timeoutMs / 1_000 + 1) * Int64(SystemProcess.usableCores)
+    var arguments = [
+      "--folder", settings.folder, "--memory-limit", String(settings.memoryLimit), "--cpu-limit", String(processorTime),
+    ]
     if kind == .archives { arguments.append("--archives") }
     if tells { arguments.append("--debug") }
     return try ExportWorker(program: settings.program, arguments: arguments)

@@ -31,16 +31,21 @@ public final class EncoderThread {
 
   /// Ends the thread, whatever it still had to do, and returns when it has ended.
   deinit {
-    if !hasEnded { line.abandon() }
-    if !hasFinished { line.finished.wait() }
+    guard !hasFinished else { return }
+    line.abandon()
+    line.finished.wait()
   }
 
   /// Waits where too many pictures wait already.
   /// - Parameter frame: emptied; nil at the end.
-  /// - Throws: `FFmpegError` of an earlier picture.
+  /// - Throws: `FFmpegError` of an earlier picture, from then on each time.
   public func send(_ frame: Frame?) throws(FFmpegError) {
     line.room.wait()
-    try line.checkHealth()
+    do throws(FFmpegError) { try line.checkHealth() } catch {
+      // Nobody makes room any more.
+      line.room.signal()
+      throw error
+    }
     guard let frame else {
       hasEnded = true
       return line.put(nil)

@@ -56,14 +56,14 @@ public struct StreamInfo: Sendable, Hashable {
     public var frameRate: Rational
     /// Dolby Vision's own colours (profile 5), which look green and purple to whoever takes them for any others.
     public var isDolbyVisionOnly: Bool
-    /// A moving picture (APNG) more than a film.
-    public var isPicture: Bool
+    /// It can be seen through, and its decoder tells where.
+    public var isTransparent: Bool
 
     public init(
       width: Int, height: Int, sampleAspect: Rational = Rational(0, 1), displayMatrix: DisplayMatrix? = nil,
       pixelFormat: String? = nil, range: String? = nil, matrix: String? = nil, primaries: String? = nil,
       transfer: String? = nil, isInterlaced: Bool = false, frameRate: Rational = Rational(0, 1),
-      isDolbyVisionOnly: Bool = false, isPicture: Bool = false
+      isDolbyVisionOnly: Bool = false, isTransparent: Bool = false
     ) {
       self.width = width
       self.height = height
@@ -77,7 +77,7 @@ public struct StreamInfo: Sendable, Hashable {
       self.isInterlaced = isInterlaced
       self.frameRate = frameRate
       self.isDolbyVisionOnly = isDolbyVisionOnly
-      self.isPicture = isPicture
+      self.isTransparent = isTransparent
     }
   }
 
@@ -150,7 +150,7 @@ extension StreamInfo {
           transfer: known(parameters.color_trc.rawValue, 2, av_color_transfer_name(parameters.color_trc)),
           isInterlaced: parameters.field_order != AV_FIELD_PROGRESSIVE && parameters.field_order != AV_FIELD_UNKNOWN,
           frameRate: Rational(stream.pointee.avg_frame_rate), isDolbyVisionOnly: isDolbyVisionOnly(stream),
-          isPicture: parameters.codec_id == AV_CODEC_ID_APNG))
+          isTransparent: isTransparent(parameters)))
     case AVMEDIA_TYPE_AUDIO:
       kind = .audio(
         Audio(sampleRate: Int(parameters.sample_rate), channels: Int(parameters.ch_layout.nb_channels)))
@@ -166,6 +166,16 @@ extension DisplayMatrix {
     let cell = { (index: Int) in UnsafeRawPointer(data).loadUnaligned(fromByteOffset: index * 4, as: Int32.self) }
     self.init(a: cell(0), b: cell(1), c: cell(3), d: cell(4))
   }
+}
+
+/// Other codecs have four channels too, but write nothing of use into the fourth one, as AVI without compression; and the
+/// decoder of GIF puts white there by itself.
+private func isTransparent(_ parameters: AVCodecParameters) -> Bool {
+  let telling = [AV_CODEC_ID_APNG, AV_CODEC_ID_PNG, AV_CODEC_ID_PRORES, AV_CODEC_ID_QTRLE]
+  guard telling.contains(parameters.codec_id),
+    let format = av_pix_fmt_desc_get(AVPixelFormat(rawValue: parameters.format))
+  else { return false }
+  return format.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
 }
 
 /// Whether it has no base layer that other decoders understand.

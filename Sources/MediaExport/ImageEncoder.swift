@@ -19,8 +19,8 @@ struct ImageEncoder {
     var image: Image
     do throws(VipsError) {
       image = try Image.thumbnail(
-        descriptor: input.descriptor, width: plan.boxSide, height: plan.boxSide, crop: job.cropSquare,
-        toSRGB: header.needsConversion
+        descriptor: input.descriptor, part: input.coveredPart, width: plan.boxSide, height: plan.boxSide,
+        crop: job.cropSquare, toSRGB: header.needsConversion
       ).forJPEG()
       if job.format == .jpeg { try image.writeJPEG(descriptor: output.descriptor, quality: job.quality) }
       // Decoded before the encoder begins, so that it is known which of the two failed.

@@ -49,6 +49,8 @@ public enum ImageExporter {
     return (ImagePlan(facts, job: job), clean)
   }
 
+  private static let sequence = "is a moving picture, none of which stands for it"
+
   /// What the picture is, before a pixel of it is decoded.
   /// - Throws: `Failure`, also where it has too many pixels.
   static func header(of input: MediaInput) throws(Failure) -> ImageHeader {
@@ -57,6 +59,7 @@ public enum ImageExporter {
     do throws(VipsError) {
       found = try Image.header(descriptor: input.descriptor)
     } catch {
+      if input.isPictureSequence { throw MediaFailure.unsupported(input.name, Self.sequence) }
       throw MediaFailure.of(error, input.name)
     }
     guard let header = found else {

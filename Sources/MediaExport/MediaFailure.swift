@@ -60,6 +60,7 @@ enum MediaFailure {
 }
 
 extension FFmpegError {
-  /// Whether bytes made no sense, as opposed to a system that could not do something.
-  var isAboutContent: Bool { errno == nil || errno == EINVAL }
+  /// Whether bytes made no sense, as opposed to a system that could not do something. A bare -1, which reads as EPERM, is how
+  /// older parts of FFmpeg say so, such as the one that puts AAC into an MP4.
+  var isAboutContent: Bool { [nil, EINVAL, EPERM].contains(errno) }
 }

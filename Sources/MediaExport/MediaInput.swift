@@ -38,6 +38,13 @@ public struct MediaInput: Sendable {
     return Array(bytes.prefix(max(0, found)))
   }
 
+  /// Whether it is a HEIF or AVIF of pictures in a track, like those of a film (ISO/IEC 23008-12, section 7). One of them may
+  /// stand for it, as a picture of its own beside the track.
+  var isPictureSequence: Bool {
+    let brand = String(decoding: bytes(at: 4, count: 8), as: UTF8.self)
+    return ["ftypmsf1", "ftyphevc", "ftyphevx", "ftypavis"].contains(brand)
+  }
+
   /// Whether its outermost parts say that more of it should be there.
   var isCutOff: Bool {
     guard let size = try? size() else { return false }

@@ -27,7 +27,8 @@ public enum PosterExporter {
     var result: ExportResult
     do throws(VipsError) {
       let image = try Image.thumbnail(
-        descriptor: input.descriptor, width: job.edge, height: job.edge, toSRGB: header.needsConversion
+        descriptor: input.descriptor, part: input.coveredPart, width: job.edge, height: job.edge,
+        toSRGB: header.needsConversion
       ).forJPEG().inMemory()
       try image.writeJPEG(descriptor: output.descriptor, quality: job.quality)
       result = ExportResult(

@@ -64,8 +64,8 @@ struct VideoPlan: Equatable {
     let unturned = video.orientation.swapsSides ? size.turned : size
     var chain: [String] = []
     if video.isInterlaced { chain.append("bwdif=mode=send_frame:deint=interlaced") }
-    // A moving picture that can be seen through lies on white, like one that stands still. The decoder of GIF does it.
-    if video.isPicture { chain += onWhite }
+    // What can be seen through lies on white, like a picture that stands still.
+    if video.isTransparent { chain += onWhite }
     if let transfer = video.hdrTransfer {
       chain += toneMapping(transfer, video.wideGamut ?? "bt2020", to: unturned)
     } else if let gamut = video.wideGamut, video.isYUV {

@@ -54,20 +54,26 @@ public enum ChildProcess {
   }
 
   /// Reaps a child that is about to end; kills it if it takes longer than that.
-  public static func waitOrKill(_ process: Int32, patienceMs: Int64) {
+  /// - Returns: the signal that ended it; nil where it ended by itself.
+  @discardableResult
+  public static func waitOrKill(_ process: Int32, patienceMs: Int64) -> Int32? {
     var status: Int32 = 0
     let deadline = SystemTime.monotonicMs() + patienceMs
     while true {
       let result = waitpid(process, &status, WNOHANG)
-      if result == process || (result < 0 && errno != EINTR) { return }
+      if result == process { return signal(of: status) }
+      if result < 0, errno != EINTR { return nil }
       if SystemTime.monotonicMs() >= deadline {
         kill(process, SIGKILL)
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        return
+        return SIGKILL
       }
       usleep(2_000)
     }
   }
+
+  /// WTERMSIG of <sys/wait.h>, which is a macro.
+  private static func signal(of status: Int32) -> Int32? { status & 0x7F == 0 ? nil : status & 0x7F }
 }
 
 /// Both ends of a new pipe, closed on exec.

@@ -35,6 +35,21 @@ public enum ResourceLimits {
     setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limits)
   }
 
+  /// How much processor time all threads may take together from now on; what takes more ends the process with SIGXCPU. It
+  /// can be lifted again, as one process serves many orders.
+  /// - Parameter seconds: nil for no limit. The kernel counts whole seconds, so it may be one more.
+  public static func setProcessorTime(_ seconds: UInt64?) {
+    var limits = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &limits)
+    var used = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &used)
+    // Both are rounded down.
+    let spent = rlim_t(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 2
+    limits.rlim_cur =
+      seconds.map { min(spent + rlim_t(clamping: min($0, 1 << 31)), limits.rlim_max) } ?? limits.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &limits)
+  }
+
   private static func limit(_ resource: Int32, _ value: UInt64) {
     var limits = rlimit()
     getrlimit(__rlimit_resource_t(resource), &limits)

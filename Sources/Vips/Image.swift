@@ -1,5 +1,20 @@
 import CVips
 
+/// A rectangle of pixels.
+public struct ImagePart: Sendable, Hashable {
+  public var left: Int
+  public var top: Int
+  public var width: Int
+  public var height: Int
+
+  public init(left: Int, top: Int, width: Int, height: Int) {
+    self.left = left
+    self.top = top
+    self.width = width
+    self.height = height
+  }
+}
+
 /// A picture, decoded as far as somebody needs it.
 public final class Image {
   let raw: UnsafeMutablePointer<VipsImage>
@@ -20,13 +35,21 @@ public final class Image {
 
   /// The first page, upright, inside a box, never enlarged. A picture that is cut off throws, here or when it is written.
   /// - Parameters:
+  ///   - part: what counts of it, on white where the rest was; nil for all.
   ///   - crop: fill the box and cut off from both sides what stands out.
   ///   - toSRGB: convert the colours by the picture's profile, or by a usual one for CMYK. Costs as much as all the rest;
   ///     without it the numbers stay, and `converted` changes the way they are stored at most.
   public static func thumbnail(
-    descriptor: Int32, width: Int, height: Int, crop: Bool = false, toSRGB: Bool
+    descriptor: Int32, part: ImagePart? = nil, width: Int, height: Int, crop: Bool = false, toSRGB: Bool
   ) throws(VipsError) -> Image {
     let source = try Source(descriptor: descriptor)
+    if let part {
+      return try produce {
+        tc_vips_thumbnail_part(
+          source.raw, &$0, Int32(part.left), Int32(part.top), Int32(part.width), Int32(part.height), Int32(width),
+          Int32(height), crop ? 1 : 0)
+      }
+    }
     return try produce {
       tc_vips_thumbnail(source.raw, &$0, Int32(width), Int32(height), crop ? 1 : 0, toSRGB ? 1 : 0)
     }

@@ -43,7 +43,7 @@ extension Image {
   /// - Returns: nil where no loader that is allowed here knows the bytes.
   public static func header(descriptor: Int32) throws(VipsError) -> ImageHeader? {
     let source = try Source(descriptor: descriptor)
-    guard let loader = vips_foreign_find_load_source(source.raw) else {
+    guard let loader = tc_vips_loader(source.raw) else {
       vips_error_clear()
       return nil
     }

@@ -29,6 +29,16 @@ extension ExportOrder {
     guard case .video(let job) = job, case .ladder(_, let hardLimit) = job.goal, hardLimit > 0 else { return nil }
     return UInt64(hardLimit) + UInt64(hardLimit) / 10 + 65536
   }
+
+  /// Seconds of processor time that it may take, however long the engine would wait; nil where the length of a film decides.
+  /// The largest picture that is taken becomes a HEIC in half of it.
+  var processorTime: UInt64? {
+    if plansOnly { return 600 }
+    switch job {
+    case .image, .poster, .thumbnail, .probe: return 600
+    case .video, .audio, .archive: return nil
+    }
+  }
 }
 
 enum Folders {

@@ -12,6 +12,8 @@ struct Arguments {
   var mode = Mode.worker
   /// Bytes.
   var memoryLimit: UInt64?
+  /// Seconds, of one order.
+  var processorTime: UInt64?
   /// Of a worker: the one folder to write in.
   var folder = ""
   /// Of a worker: it serves archives only, and so may read files by their paths.
@@ -20,7 +22,7 @@ struct Arguments {
   var tellsLacks = false
 
   static let usage = """
-    usage: taskcenter-export --folder DIR [--memory-limit BYTES] [--archives] [--debug]
+    usage: taskcenter-export --folder DIR [--memory-limit BYTES] [--cpu-limit SECONDS] [--archives] [--debug]
              (serves orders of the engine, on the socket that is descriptor 0)
            taskcenter-export --one image [--long-edge N] [--quality Q] [--square]
              [--format jpeg|heic] INPUT OUTPUT
@@ -55,6 +57,7 @@ struct Arguments {
     while let word = rest.popFirst() {
       switch word {
       case "--memory-limit": memoryLimit = try value(word) { UInt64($0) }
+      case "--cpu-limit": processorTime = try value(word) { UInt64($0) }
       case "--folder": folder = try value(word) { $0.hasPrefix("/") ? $0 : nil }
       case "--archives": servesArchives = true
       case "--debug": tellsLacks = true

@@ -9,8 +9,9 @@ enum Worker {
   /// - Parameters:
   ///   - descriptor: of the channel.
   ///   - allowed: what an order may be about.
+  ///   - processorTime: seconds that any order may take; nil for no limit but its own.
   /// - Returns: the exit status.
-  static func serve(_ descriptor: Int32, _ allowed: AllowedOrders) -> Int32 {
+  static func serve(_ descriptor: Int32, _ allowed: AllowedOrders, processorTime: UInt64?) -> Int32 {
     let channel = ExportChannel(descriptor: descriptor)
     // When the engine dies in the middle of an order nobody wants the result. The kernel's parent-death signal would not
     // do: it comes when the *thread* ends that started the worker (prctl(2)), and the engine's threads come and go.
@@ -22,7 +23,7 @@ enum Worker {
       // An order may outlive its engine in the socket. Where the engine is still there now, its successor will wait for
       // this worker's lock before it sweeps.
       while let (order, input) = try channel.receiveOrder(), !channel.hasHungUp {
-        let report = run(order, input, allowed) { fraction in
+        let report = run(order, input, allowed, processorTime) { fraction in
           try? channel.send(.progress(id: order.id, fraction: fraction))
         }
         if let input { close(input) }
@@ -36,11 +37,16 @@ enum Worker {
   }
 
   private static func run(
-    _ order: ExportOrder, _ input: Int32?, _ allowed: AllowedOrders, progress: @escaping (Double) -> Void
+    _ order: ExportOrder, _ input: Int32?, _ allowed: AllowedOrders, _ processorTime: UInt64?,
+    progress: @escaping (Double) -> Void
   ) -> ExportReport {
     if let refusal = allowed.refusal(of: order) { return .failed(id: order.id, refusal) }
     ResourceLimits.setLargestFile(order.largestOutput)
-    defer { ResourceLimits.setLargestFile(nil) }
+    ResourceLimits.setProcessorTime([order.processorTime, processorTime].compactMap { $0 }.min())
+    defer {
+      ResourceLimits.setLargestFile(nil)
+      ResourceLimits.setProcessorTime(nil)
+    }
     return OrderRunner.run(order, input: input, progress: progress)
   }
 

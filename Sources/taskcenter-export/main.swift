@@ -50,7 +50,8 @@ case .worker:
     Worker.complain("taskcenter-export: the sandbox can't be entered: \(error)")
     exit(70)
   }
-  exit(Worker.serve(channel, AllowedOrders(folder: arguments.folder, archives: arguments.servesArchives)))
+  let allowed = AllowedOrders(folder: arguments.folder, archives: arguments.servesArchives)
+  exit(Worker.serve(channel, allowed, processorTime: arguments.processorTime))
 case .one(let job, let inputs, let output, let plansOnly):
   exit(OneShot.run(job, inputs: inputs, output: output, plansOnly: plansOnly))
 }

@@ -162,6 +162,13 @@ class Workers(Line):
             self.assertFalse(Path(f"/proc/{pid}").exists())
         self.assert_engine_works(engine)
 
+    def test_a_worker_that_takes_more_processor_time_than_it_may_counts_as_one_that_hangs(self):
+        engine = self.start_with("kill -XCPU $$", self.config())
+        task = self.finish(engine, self.submit(engine, "message", self.photos(1))["id"], "failed")
+        self.assertEqual((task["failure"]["code"], task["failure"]["remedy"]), ("exportTimedOut", "giveUp"))
+        self.assertEqual(len(self.pids()), 2)
+        self.assert_engine_works(engine)
+
     def test_a_picture_that_needs_more_memory_than_there_may_be_harms_nobody(self):
         greedy = self.folder / "greedy.jpg"
         plain = self.folder / "plain.v"
@@ -169,11 +176,16 @@ class Workers(Line):
         # Progressive: the decoder has to keep all of it.
         subprocess.run(["vips", "jpegsave", str(plain), str(greedy), "--interlace"], check=True)
         plain.unlink()
-        engine = self.start_with(self.real(), self.config(exports={"memoryLimit": 256 << 20}))
-        task = self.finish(engine, self.submit(engine, "message", [greedy])["id"], "failed")
-        self.assertIn(task["failure"]["code"], ("unsupported", "damaged", "exportCrashed"))
-        self.assertIn(task["failure"]["remedy"], ("needsUser", "giveUp"))
-        self.assertLessEqual(len(self.pids()), 2)
+        engine = self.start_with(self.real(), self.config(exports={"memoryLimit": 256 << 20, "picturesPerSlot": 2}))
+        # Two at once, each within its own limit, and a third one for whom there is room all the same.
+        greedy_tasks = [self.submit(engine, kind, [greedy])["id"] for kind in ("message", "feedPost")]
+        good = self.submit(engine, "avatar", self.photos(1))["id"]
+        for task in greedy_tasks:
+            task = self.finish(engine, task, "failed")
+            self.assertIn(task["failure"]["code"], ("unsupported", "damaged", "exportCrashed"))
+            self.assertIn(task["failure"]["remedy"], ("needsUser", "giveUp"))
+        self.finish(engine, good)
+        self.assertLessEqual(len(self.pids()), 6)
         self.finish(engine, self.submit(engine, "message", self.photos(1))["id"])
         self.assertEqual(self.exports(), [])
 

@@ -29,7 +29,7 @@ CODES = {
     'b01': 'damaged', 'b02': 'unsupported', 'b05': 'damaged', 'b06': 'damaged', 'b08': 'unsupported',
     'b09': 'unsupported', 'b10': 'unsupported', 'b11': 'damaged', 'b12': 'unsupported', 'b13': 'unsupported',
     'b14': 'tooManyPixels', 'b15': 'tooManyPixels', 'b16': 'damaged', 'b17': 'unsupported', 'b18': 'unsupported',
-    'b19': 'unsupported', 'i14': 'unsupported', 'i35': 'unsupported',
+    'b19': 'unsupported', 'i14': 'unsupported', 'i35': 'unsupported', 'h201': 'unsupported',
 }
 # Files that would have their reader open other files, or the network.
 SCRIPTS = ('b08', 'b09', 'b10', 'b17', 'b18', 'b20')
@@ -230,7 +230,7 @@ def check_image(row, source, out, report, issues):
     if left:
         issues.append('metadata ' + left[:80])
     at = pixels(out, width, height)
-    if row['id'] in ('i20', 'i21', 'i33') and min(at(width // 2, height // 2)) < 240:
+    if (row['id'] in ('i20', 'i21', 'i33') or row['notes'] == 'hole') and min(at(width // 2, height // 2)) < 240:
         issues.append(f'hole {at(width // 2, height // 2)}')
     if row['corners'] in ('RGBY', 'GRBY', 'RxBY'):
         found, px = corners(out, width, height)

@@ -291,6 +291,30 @@ struct ImageExportTests {
     #expect(try Export.image(Corpus.file(id), Self.feed, to: output).blurhash?.count == 28)
   }
 
+  @Test("What the first picture of a GIF leaves of its canvas is white", arguments: [40, 1000])
+  func smallFirstPicture(edge: Int) throws {
+    // 100 × 80, all red; then the canvas grows around it.
+    let whole = folder.file("whole.gif")
+    try run("ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "color=red:s=100x80", "-frames:v", "1", whole)
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: whole)))
+    bytes[6] = 200
+    bytes[8] = 160
+    let place = try #require(bytes.indices.first { bytes[$0...].starts(with: [0x2C, 0, 0, 0, 0, 100, 0, 80, 0]) })
+    bytes[place + 1] = 50
+    let path = try folder.write("small.gif", Data(bytes))
+    let result = try Export.image(path, ImageJob(longEdge: edge), to: output)
+    #expect(result.width == min(edge, 200))
+    func check(_ picture: Picture) {
+      let scale = Double(picture.width) / 200
+      func at(_ x: Int, _ y: Int) -> [Int] { picture[Int(Double(x) * scale), Int(Double(y) * scale)] }
+      for corner in [at(10, 10), at(190, 10), at(10, 150), at(100, 120)] { #expect(corner.allSatisfy { $0 > 240 }) }
+      #expect(at(100, 40)[0] > 200 && at(100, 40)[1] < 60)
+    }
+    check(try Picture(output))
+    _ = try Export.thumbnail(path, ThumbnailJob(edge: 64), to: output)
+    check(try Picture(output))
+  }
+
   @Test("Nothing is enlarged, and a PNG does not leave as a PNG")
   func small() throws {
     let result = try Export.image(Corpus.file("b03"), Self.feed, to: output)

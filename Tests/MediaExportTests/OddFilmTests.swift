@@ -128,6 +128,20 @@ struct OddFilmTests {
     #expect(try MediaInfo(output).stream("video")["color_primaries"] as? String == "bt709")
   }
 
+  @Test(
+    "B039: a film that can be seen through lies on white",
+    arguments: [["qtrle", "argb"], ["png", "rgba"], ["prores_ks", "yuva444p10le"]])
+  func alpha(codec: [String]) throws {
+    let source = folder.file("overlay.mov")
+    try ffmpeg(
+      "-f", "lavfi", "-i", "color=black:s=320x240:r=10:d=1", "-vf",
+      "format=rgba,geq=r=0:g=0:b=0:a='if(lt(X,100),255,0)'", "-c:v", codec[0], "-pix_fmt", codec[1], source)
+    _ = try Export.video(source, Self.copying, to: output)
+    let picture = try Picture(output, at: 0.5)
+    #expect(picture[300, 120].allSatisfy { $0 >= 250 }, "\(picture[300, 120])")
+    #expect(picture[20, 120].allSatisfy { $0 <= 5 }, "\(picture[20, 120])")
+  }
+
   @Test("B039: a moving PNG that can be seen through lies on white")
   func movingPNG() throws {
     let source = folder.file("moving.png")

@@ -22,6 +22,21 @@ struct OddSoundTests {
 
   private func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 
+  @Test("AAC that an MP4 can't take as it is, is decoded instead, and no fault of the disk")
+  func brokenADTS() throws {
+    let source = try tone("s.aac", "-c:a", "aac", "-f", "adts")
+    var content = [UInt8](try bytes(source))
+    // Over the head of the second frame.
+    for index in 7..<519 { content[index] = 0xFF }
+    let broken = try folder.write("broken.aac", Data(content))
+    do {
+      let result = try Export.audio(broken, to: output)
+      #expect(result.rung == "aac")
+    } catch let failure as Failure {
+      #expect(failure.code == .damaged)
+    }
+  }
+
   @Test("A length that was only guessed by the bit rate makes no whole file a damaged one")
   func guessedLength() throws {
     // Silence at first, so that the guess is five times the length.

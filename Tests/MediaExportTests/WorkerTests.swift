@@ -101,6 +101,37 @@ struct WorkerTests {
     #expect(worker.wait() == 0)
   }
 
+  @Test("An order that takes more processor time than it may ends the worker")
+  func processorTime() throws {
+    let worker = try RunningWorker(folder, "--cpu-limit", "1")
+    let source = folder.file("long.mkv")
+    try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=1280x720:r=30:d=40", "-c:v", "mpeg4", "-q:v", "5", source)
+    let box = VideoBox(longSide: 1280, shortSide: 720, remux: .never)
+    #expect(try worker.run(order(1, .video(VideoJob(.box(box)))), input: source).final == nil)
+    #expect(worker.wait() == -SIGXCPU)
+  }
+
+  @Test("What earlier orders took does not count, so a worker may stay warm for ever")
+  func processorTimeOfMany() throws {
+    let worker = try RunningWorker(folder, "--cpu-limit", "1")
+    let source = folder.file("photo.png")
+    try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=3000x2000,noise=alls=60", "-frames:v", "1", source)
+    func spent() throws -> Double {
+      let text = try String(contentsOfFile: "/proc/\(worker.process)/stat", encoding: .utf8)
+      let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+      return fields[11...12].reduce(0) { $0 + (Double($1) ?? 0) } / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+    var number: Int64 = 0
+    // Longer than one order could, with all that is rounded.
+    while try spent() < 5 {
+      number += 1
+      let report = try worker.run(order(number, .image(ImageJob(longEdge: 2000))), input: source).final
+      try #require(report?.isDone == true)
+    }
+    worker.channel.shutDown()
+    #expect(worker.wait() == 0)
+  }
+
   @Test("A worker of media takes no archive, and one of archives nothing else")
   func kinds() throws {
     let text = try folder.write("text.log", Data("hello".utf8))
