@@ -41,7 +41,8 @@ let package = Package(
       ], swiftSettings: strict),
 
     // MARK: Work
-    .target(name: "Answers", dependencies: ["HTTP", "JSON", "TaskModel"], swiftSettings: strict),
+    .target(
+      name: "Answers", dependencies: ["HTTP", "JSON", "Platform", "TaskConfig", "TaskModel"], swiftSettings: strict),
     .target(
       name: "Delivery", dependencies: ["Answers", "HTTP", "JSON", "Platform", "TaskConfig", "TaskModel"],
       swiftSettings: strict),

@@ -24,10 +24,7 @@ public final class DeliveryService: Deliverer {
 
   public func deliver(_ task: SendTask, mode: DeliveryMode) async throws -> String? {
     let config = config.withLock { $0 }
-    guard let destination = config.destinations[task.destination] else {
-      throw Failure(.rejected, "the config has no destination \"\(task.destination)\"", remedy: .needsUser)
-    }
-    switch destination.delivery {
+    switch try config.destination(of: task).delivery {
     case .journal(let path):
       try await JournalDelivery(path: path, now: now).deliver(task, mode: mode)
       return nil

@@ -107,9 +107,7 @@ public final class FetchService: SourceKeeper {
       headers.append(HTTPHeader("If-Range", tag))
     }
     var request = HTTPRequest("GET", url: url, headers: headers)
-    let settings = current.withLock { $0.uploads }
-    request.stallTimeoutMs = settings.stallTimeoutMs
-    request.connectTimeoutMs = settings.connectTimeoutMs
+    request.setPatience(current.withLock { $0.uploads })
     request.maximumRedirects = Self.maximumRedirects
     request.sink = sink
     return request

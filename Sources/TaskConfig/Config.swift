@@ -94,6 +94,17 @@ public struct Config: Sendable, Hashable {
   }
 }
 
+extension Config {
+  /// Where a task goes by the config as it is now.
+  /// - Throws: `Failure` where the destination of its submit is no more.
+  public func destination(of task: SendTask) throws(Failure) -> Destination {
+    guard let found = destinations[task.destination] else {
+      throw Failure(.rejected, "the config has no destination \"\(task.destination)\"", remedy: .needsUser)
+    }
+    return found
+  }
+}
+
 /// Where tasks go: who gives the right to upload, and who publishes.
 public struct Destination: Sendable, Hashable {
   public var credential: CredentialSource

@@ -1,3 +1,4 @@
+import Answers
 import JSON
 import TaskModel
 
@@ -37,7 +38,7 @@ struct CredentialRequest: Sendable {
         return .object(resource)
       })
     json = .object(object)
-    places = ["kind": task.kind.rawValue, "account": task.account, "taskId": task.id]
+    places = task.places
   }
 
   /// For one resource alone.

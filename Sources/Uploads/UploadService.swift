@@ -39,9 +39,7 @@ public final class UploadService: Uploader {
 
   public func session(for task: SendTask) throws -> any UploadSession {
     let config = config.withLock { $0 }
-    guard let destination = config.destinations[task.destination] else {
-      throw Failure(.rejected, "the config has no destination \"\(task.destination)\"", remedy: .needsUser)
-    }
+    let destination = try config.destination(of: task)
     if case .directory(let path) = destination.credential {
       return DirectorySession(root: path, exportsFolder: exportsFolder)
     }
@@ -79,7 +77,7 @@ public final class UploadService: Uploader {
       let issuer = FrontEndIssuer(frontEnds: frontEnds)
       return { try await issuer.ask($0) }
     case .http(let target):
-      let issuer = CredentialIssuer(target: target, http: http, settings: config.uploads, clock: clock)
+      let issuer = HTTPIssuer(target: target, http: http, settings: config.uploads, clock: clock)
       return { try await issuer.ask($0) }
     }
   }

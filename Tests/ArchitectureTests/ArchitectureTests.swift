@@ -41,7 +41,7 @@ private enum Sources {
     "Fetches": ["Answers", "HTTP", "MediaTypes", "Platform", "SourceFiles", "TaskConfig", "TaskModel"],
     "Uploads": ["Answers", "Digest", "HTTP", "JSON", "Platform", "TaskConfig", "TaskModel"],
     "Delivery": ["Answers", "HTTP", "JSON", "Platform", "TaskConfig", "TaskModel"],
-    "Answers": ["HTTP", "JSON", "TaskModel"],
+    "Answers": ["HTTP", "JSON", "Platform", "TaskConfig", "TaskModel"],
     "MediaExport": ["ExportProtocol", "FFmpeg", "MediaTypes", "TaskModel", "Vips"],
     "LogArchive": ["Archive", "ExportProtocol", "MediaTypes", "TaskModel"],
     "ExportProtocol": ["JSON", "TaskModel"],
