@@ -1,5 +1,4 @@
 import Answers
-import Digest
 import HTTP
 import JSON
 import Synchronization
@@ -16,13 +15,10 @@ import TaskModel
 /// 4. A locked upload (423) is waited for: some request of ours still hangs at the server.
 final class TusEndpoint: UploadEndpoint {
   static let name = "tus"
-  static let version = "1.0.0"
   /// Bytes that may go with the creation.
-  static let smallSize: Int64 = 256 << 10
-  /// Milliseconds; SeaweedFS holds a lock for 10 s after a silent connection.
-  static let lockWaitMs: Int64 = 2_000
+  private static let smallSize: Int64 = 256 << 10
 
-  private struct State {
+  struct State {
     var url = ""
     /// What the server has said that it has.
     var acknowledged: Int64 = 0
@@ -31,13 +27,13 @@ final class TusEndpoint: UploadEndpoint {
     var isResumed = false
   }
 
-  private let credential: TusCredential
-  private let file: UploadFile
+  let credential: TusCredential
+  let file: UploadFile
+  let door: TusDoor
+  let save: UploadSave
+  let state = Mutex(State())
   private let name: String
-  private let tools: UploadTools
-  private let save: UploadSave
   private let advanced: @Sendable () async -> Void
-  private let state = Mutex(State())
 
   /// - Parameters:
   ///   - name: that goes up with the file.
@@ -49,12 +45,16 @@ final class TusEndpoint: UploadEndpoint {
     self.credential = credential
     self.file = file
     self.name = name
-    self.tools = tools
+    door = TusDoor(credential: credential, tools: tools)
     self.save = save
     self.advanced = advanced
   }
 
-  private var size: Int64 { file.export.size }
+  var size: Int64 { file.export.size }
+  /// Bytes of one PATCH.
+  var chunkSize: Int64 { door.tools.settings.partSize }
+  /// For messages.
+  var host: String { HTTPRequest("POST", url: credential.endpoint).host }
   var heldBytes: Int64 { state.withLock { $0.acknowledged } }
 
   // MARK: Begin or go on
@@ -63,15 +63,15 @@ final class TusEndpoint: UploadEndpoint {
     guard let url = saved["uploadUrl"]?.string else { return .lost }
     guard saved["fileVersion"]?.int == file.version else { throw UploadFile.changed }
     let known = state.withLock { $0.url == url ? $0.acknowledged : 0 }
-    let response = try await call("HEAD", url)
+    let response = try await door.call("HEAD", url)
     if response.status == 404 || response.status == 410 {
       return try await finished(saved).map { .finished($0) } ?? .lost
     }
-    if let failure = failure(response, url) { throw failure }
-    guard let offset = Self.number(response, "Upload-Offset") else {
+    if let failure = door.failure(response, url) { throw failure }
+    guard let offset = response.int("Upload-Offset") else {
       throw Failure(.badAnswer, "the tus server did not say how much it has", remedy: .retry)
     }
-    if let length = Self.number(response, "Upload-Length"), length != size { return .lost }
+    if let length = response.int("Upload-Length"), length != size { return .lost }
     guard offset >= known, offset <= size else { return .lost }
     var fields = saved
     let hasAdvanced = offset > (saved["offset"]?.int ?? 0)
@@ -109,8 +109,8 @@ final class TusEndpoint: UploadEndpoint {
     guard let location = response.header("Location"),
       let url = TusLocation.resolve(location, against: credential.endpoint)
     else { throw Failure(.badAnswer, "\(host) began an upload and did not say where", remedy: .giveUp) }
-    let taken = isWhole ? Self.number(response, "Upload-Offset") ?? 0 : 0
-    guard (0...size).contains(taken) else { throw Self.contradiction(host) }
+    let taken = isWhole ? response.int("Upload-Offset") ?? 0 : 0
+    guard (0...size).contains(taken) else { throw contradiction }
     var fields = JSONObject([("uploadUrl", .string(url)), ("fileVersion", .int(file.version))])
     // Saved once for a file of one piece.
     if size <= chunkSize { fields["lastSent"] = true }
@@ -118,76 +118,12 @@ final class TusEndpoint: UploadEndpoint {
     state.withLock { $0 = State(url: url, acknowledged: taken, fields: fields) }
   }
 
-  private func features() async throws -> TusFeatures {
-    try await tools.tusServers.features(request("OPTIONS", credential.endpoint), tools.http)
+  func features() async throws -> TusFeatures {
+    try await door.tools.tusServers.features(door.request("OPTIONS", credential.endpoint), door.tools.http)
   }
 
-  // MARK: Send
-
-  private var chunkSize: Int64 { tools.settings.partSize }
-
-  func append(from offset: Int64, progress: @escaping UploadProgress) async throws -> Int64 {
-    let taken = state.withLock { $0.acknowledged }
-    if size == 0 { return try await finishEmpty() }
-    // It went with the creation.
-    guard offset >= taken, offset < size else { return taken }
-    let end = min(size, offset + chunkSize)
-    if end == size { try await noteLast() }
-    let features = try await features()
-    let url = state.withLock { $0.url }
-    var headers = [HTTPHeader("Upload-Offset", String(offset))]
-    headers += try await bodyHeaders(offset..<end, features.checksum)
-    let body = HTTPBody.file(FileBody(file.file, offset: offset, length: end - offset))
-    let response = try await send("PATCH", url, headers, body) { progress(offset + $0) }
-    guard let now = Self.number(response, "Upload-Offset"), now >= offset, now <= size else {
-      throw Self.contradiction(host)
-    }
-    state.withLock { $0.acknowledged = now }
-    return now
-  }
-
-  /// Bytes that were changed on the way (460) come better the next time; three times is no accident.
-  private func send(
-    _ method: String, _ url: String, _ headers: [HTTPHeader], _ body: HTTPBody, progress: UploadProgress? = nil
-  ) async throws -> HTTPResponse {
-    var mismatches = 0
-    while true {
-      let response = try await call(method, url, headers: headers, body: body, progress: progress)
-      guard let failure = failure(response, url) else { return response }
-      guard response.status == 460, mismatches < 2 else { throw failure }
-      mismatches += 1
-    }
-  }
-
-  /// An empty upload is complete with its creation, says the specification; SeaweedFS wants to be told so.
-  private func finishEmpty() async throws -> Int64 {
-    let headers = [HTTPHeader("Upload-Offset", "0"), HTTPHeader("Content-Type", Self.contentType)]
-    let response = try await call("PATCH", state.withLock { $0.url }, headers: headers)
-    // The others have put it away already.
-    if ![403, 404, 409, 410].contains(response.status), let failure = failure(response, credential.endpoint) {
-      throw failure
-    }
-    return 0
-  }
-
-  private static let contentType = "application/offset+octet-stream"
-
-  /// Before the last byte: if its answer is lost, the object may be there although the upload is not.
-  private func noteLast() async throws {
-    var fields = state.withLock { $0.fields }
-    guard fields["lastSent"] == nil else { return }
-    fields["lastSent"] = true
-    try await save(fields)
-    state.withLock { $0.fields = fields }
-  }
-
-  private func bodyHeaders(_ range: Range<Int64>, _ checksum: DigestAlgorithm?) async throws -> [HTTPHeader] {
-    var headers = [HTTPHeader("Content-Type", Self.contentType)]
-    if let checksum {
-      let digest = try await PartDigest.digest(checksum, of: file.file, range)
-      headers.append(HTTPHeader("Upload-Checksum", "\(checksum.tusName) \(Base64.text(digest))"))
-    }
-    return headers
+  var contradiction: Failure {
+    Failure(.badAnswer, "\(host) contradicts itself about how much it has", remedy: .resume)
   }
 
   // MARK: Finish
@@ -195,7 +131,7 @@ final class TusEndpoint: UploadEndpoint {
   func finish() async throws -> UploadResult {
     try file.checkUnchanged()
     let now = state.withLock { $0 }
-    guard now.acknowledged == size else { throw Self.contradiction(host) }
+    guard now.acknowledged == size else { throw contradiction }
     // A server that lost or doubled a piece when it was killed says a right offset all the same.
     if now.isResumed, let found = try await objectSize(), found != size {
       throw Failure(.uploadLost, "\(host) has put together \(found) bytes of \(size)", remedy: .retry)
@@ -219,60 +155,15 @@ final class TusEndpoint: UploadEndpoint {
   private func objectSize() async throws -> Int64? {
     guard let url = credential.publicUrl, url.lowercased().hasPrefix("http") else { return nil }
     var request = HTTPRequest("HEAD", url: url)
-    apply(to: &request)
+    request.setPatience(door.tools.settings)
     do {
-      let response = try await tools.http.send(request)
+      let response = try await door.tools.http.send(request)
       guard response.status == 200 else { return nil }
-      return Self.number(response, "Content-Length")
+      return response.int("Content-Length")
     } catch let error as HTTPError {
       // The same server may go on another time; where objects are read may be out of reach from here for ever.
       guard request.origin == HTTPRequest("HEAD", url: credential.endpoint).origin else { return nil }
       throw StatusMap.failure(error)
     }
-  }
-
-  // MARK: Calls
-
-  private var host: String { HTTPRequest("POST", url: credential.endpoint).host }
-
-  private func call(
-    _ method: String, _ url: String, headers: [HTTPHeader] = [], body: HTTPBody = .none,
-    progress: UploadProgress? = nil
-  ) async throws -> HTTPResponse {
-    var request = request(method, url, headers)
-    request.body = body
-    request.isRepeatable = method != "PATCH"
-    do {
-      return try await tools.http.send(request, progress: progress)
-    } catch let error as HTTPError {
-      var failure = StatusMap.failure(error)
-      // A PATCH, as the others have been sent again: what came of it the server knows, and can be asked at once.
-      if error.keptConnectionDied { failure.remedy = .resume }
-      throw failure
-    }
-  }
-
-  private func request(_ method: String, _ url: String, _ headers: [HTTPHeader] = []) -> HTTPRequest {
-    var request = TusCall.request(method, url, credential)
-    request.headers += headers
-    apply(to: &request)
-    return request
-  }
-
-  private func apply(to request: inout HTTPRequest) {
-    request.stallTimeoutMs = tools.settings.stallTimeoutMs
-    request.connectTimeoutMs = tools.settings.connectTimeoutMs
-  }
-
-  private func failure(_ response: HTTPResponse, _ url: String) -> Failure? {
-    TusCall.failure(response, host: HTTPRequest("POST", url: url).host, isCreation: url == credential.endpoint)
-  }
-
-  private static func number(_ response: HTTPResponse, _ name: String) -> Int64? {
-    response.header(name).flatMap { Int64($0) }
-  }
-
-  private static func contradiction(_ host: String) -> Failure {
-    Failure(.badAnswer, "\(host) contradicts itself about how much it has", remedy: .resume)
   }
 }

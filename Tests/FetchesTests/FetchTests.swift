@@ -48,12 +48,7 @@ private final class Fetching {
   }
 
   func failure(role: ResourceRole = .image) async -> Failure? {
-    do {
-      _ = try await fetch(role: role)
-      return nil
-    } catch {
-      return error as? Failure
-    }
+    await TaskTestSupport.failure { try await fetch(role: role) }
   }
 
   func content(_ found: SourceRefresh) throws -> String {
