@@ -8,7 +8,7 @@ extension Engine {
     settings.config = config
     status.uploadSlots.setLimit(config.uploads.slots)
     status.exportSlots.setLimit(config.exports.slots, parts: config.exports.picturesPerSlot)
-    Swift.Task { await noteConfig() }
+    Task { await noteConfig() }
   }
 
   private func noteConfig() {

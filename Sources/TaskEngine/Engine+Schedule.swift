@@ -36,7 +36,7 @@ extension Engine {
   private func start(_ id: SendTask.ID, _ body: @escaping @Sendable (TaskRunner) async throws -> Void) {
     guard running[id] == nil, held[id] == nil, unsaved[id] == nil else { return }
     let (runner, inputs, log) = (runner, inputs, parts.log)
-    running[id] = Swift.Task {
+    running[id] = Task {
       do {
         try await body(runner)
         inputs.yield(.runnerEnded(id, saved: true))
@@ -95,7 +95,7 @@ extension Engine {
     timer?.cancel()
     timerDueAt = due
     let (clock, inputs) = (parts.clock, inputs)
-    timer = Swift.Task {
+    timer = Task {
       let rest = min(max(0, due - now.steady), Engine.longestSleepMs)
       guard (try? await clock.sleep(milliseconds: rest)) != nil else { return }
       inputs.yield(.timeCame)
@@ -138,7 +138,7 @@ extension Engine {
     guard !reportsScheduled else { return }
     reportsScheduled = true
     let clock = parts.clock
-    Swift.Task {
+    Task {
       publishReports()
       try? await clock.sleep(milliseconds: Engine.reportIntervalMs)
       reportsScheduled = false
@@ -153,7 +153,7 @@ extension Engine {
 
   // MARK: Idleness
 
-  /// A task that waits longer than this does not keep a lingering engine alive (design section 3).
+  /// A task that waits longer than this does not keep a lingering engine alive.
   static let lingerPatienceMs: Int64 = 60_000
 
   public var isIdle: Bool {

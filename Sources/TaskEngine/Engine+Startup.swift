@@ -21,10 +21,10 @@ extension Engine {
       }
     }
     if !orphans.isEmpty { parts.log(.info, "rescued \(orphans.count) tasks that a dead engine left") }
-    Swift.Task { await runLoop() }
+    Task { await runLoop() }
     scheduleEverything()
     reaper.wake()
-    Swift.Task { await pruneFinished() }
+    Task { await pruneFinished() }
   }
 
   /// Ends all work at a safe point and saves. Running tasks stay as they are in the store; the next start rescues them.

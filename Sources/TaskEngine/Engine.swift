@@ -4,7 +4,7 @@ public import TaskModel
 import TaskStorage
 
 /// The front object: owns the agenda and the runners. What it does is spread over extensions, one concern each: `+Startup`,
-/// `+Schedule`, `+Submit`, `+Control`, `+Queries`.
+/// `+Submit`, `+Plan`, `+Control`, `+Schedule`, `+Queries`, `+Reload`.
 public actor Engine {
   /// What the engine is made of.
   public struct Parts: Sendable {
@@ -49,13 +49,14 @@ public actor Engine {
 
   var agenda: Agenda
   /// What runs, by task; at most one runner each.
-  var running: [SendTask.ID: Swift.Task<Void, Never>] = [:]
+  var running: [SendTask.ID: Task<Void, Never>] = [:]
   /// Tasks that a command is just dealing with: nothing of them is started.
   var held: [SendTask.ID: Int] = [:]
   /// Tasks of which a state could not be saved; when to try again, on the steady clock.
   var unsaved: [SendTask.ID: Int64] = [:]
-  var timer: Swift.Task<Void, Never>?
+  var timer: Task<Void, Never>?
   var timerDueAt: Int64 = .max
+  var reportsScheduled = false
   var isStopping = false
   var idleCallbacks: [@Sendable () -> Void] = []
 
@@ -121,27 +122,5 @@ public actor Engine {
       case .progressed: scheduleReports()
       }
     }
-  }
-
-  var reportsScheduled = false
-}
-
-/// Where the engine's own words go: stderr, never stdout.
-public struct Log: Sendable {
-  public enum Level: Int, Sendable, CaseIterable, Comparable {
-    case error, warning, info, debug, trace
-    public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
-  }
-
-  public let level: Level
-  private let write: @Sendable (Level, String) -> Void
-
-  public init(level: Level, write: @escaping @Sendable (Level, String) -> Void) {
-    self.level = level
-    self.write = write
-  }
-
-  public func callAsFunction(_ level: Level, _ message: @autoclosure () -> String) {
-    if level <= self.level { write(level, message()) }
   }
 }

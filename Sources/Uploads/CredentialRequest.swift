@@ -2,7 +2,7 @@ import Answers
 import JSON
 import TaskModel
 
-/// What the service is told when it is asked for credentials (design section 11). Pure.
+/// What the service is told when it is asked for credentials (docs/server-contract.md). Pure.
 struct CredentialRequest: Sendable {
   /// The resources that it names.
   let indexes: Set<Int>
