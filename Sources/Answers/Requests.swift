@@ -1,6 +1,7 @@
 public import HTTP
 public import JSON
 public import TaskConfig
+import TaskModel
 
 // Requests as the config wants them, and how they are sent.
 
@@ -15,6 +16,15 @@ extension HTTPClient {
     } catch let error as HTTPError {
       throw StatusMap.failure(error)
     }
+  }
+}
+
+extension HTTPClient.Settings {
+  /// - Parameter isPaced: whether `uploads.bytesPerSecond` counts for the client.
+  public init(_ config: Config, isPaced: Bool) {
+    self.init(
+      caFile: config.uploads.caFile, bytesPerSecond: isPaced ? config.uploads.bytesPerSecond : 0,
+      longestHoldMs: RetryPolicy.longestWishMs)
   }
 }
 

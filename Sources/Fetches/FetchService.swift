@@ -9,7 +9,7 @@ import Synchronization
 public import TaskConfig
 public import TaskModel
 
-/// Sources that lie in the store: what was fetched from a URL, and private copies (design section 5).
+/// Sources that lie in the store: what was fetched from a URL, and private copies.
 public final class FetchService: SourceKeeper {
   private let folder: String
   private let http: HTTPClient
@@ -30,7 +30,7 @@ public final class FetchService: SourceKeeper {
   /// For fetches from now on.
   public func update(_ config: Config) {
     current.withLock { $0 = config }
-    http.update(HTTPClient.Settings(caFile: config.uploads.caFile))
+    http.update(HTTPClient.Settings(config, isPaced: false))
   }
 
   // MARK: Fetching

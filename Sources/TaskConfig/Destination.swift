@@ -5,7 +5,9 @@ extension Config {
   /// - Throws: `Failure` where the destination of its submit is no more.
   public func destination(of task: SendTask) throws(Failure) -> Destination {
     guard let found = destinations[task.destination] else {
-      throw Failure(.rejected, "the config has no destination \"\(task.destination)\" any more; put it back, then retry", remedy: .needsUser)
+      throw Failure(
+        .rejected, "the config has no destination \"\(task.destination)\" any more; put it back, then retry",
+        remedy: .needsUser)
     }
     return found
   }

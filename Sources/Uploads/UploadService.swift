@@ -1,3 +1,4 @@
+import Answers
 public import HTTP
 public import JSON
 import Synchronization
@@ -30,8 +31,7 @@ public final class UploadService: Uploader {
   /// For sessions from now on; those that run keep what they began with, but for the rate.
   public func update(_ config: Config) {
     self.config.withLock { $0 = config }
-    http.update(
-      HTTPClient.Settings(caFile: config.uploads.caFile, bytesPerSecond: config.uploads.bytesPerSecond))
+    http.update(HTTPClient.Settings(config, isPaced: true))
   }
 
   /// Large uploads may use slots that nobody else wants, from now on.

@@ -190,7 +190,7 @@ struct TusTests {
     #expect(bench.memory.discarded.count == 1)
   }
 
-  @Test("an upload that is gone begins anew once, and the old one is given up", arguments: [404, 410])
+  @Test("B014: an upload that is gone begins anew once, and the old one is given up", arguments: [404, 410])
   func gone(_ status: Int) async throws {
     let bench = try TusBench(size: 400_000, rule: "match=PATCH,skip=2,cut=10,times=0")
     _ = await bench.failure()
