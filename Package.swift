@@ -1,6 +1,7 @@
 // swift-tools-version: 6.0
-// Rules of this file: layers from the top down (docs/modules.md has the picture and ArchitectureTests reads the imports),
-// targets alphabetical within a layer, dependencies alphabetical; C modules only below their façade.
+// Rules of this file: layers from the top down, one MARK each, targets alphabetical within a layer, dependencies
+// alphabetical; C modules only below their façade. docs/modules.md has the picture; ArchitectureTests holds the sources
+// and the page to this file.
 import PackageDescription
 
 /// Imports stay internal unless a public signature needs them, so that no C type can cross a façade by accident.
@@ -28,8 +29,8 @@ let package = Package(
     .executableTarget(
       name: "taskcenterd",
       dependencies: [
-        "Delivery", "Exports", "Fetches", "HTTP", "JSON", "Platform", "SQLite", "TaskConfig", "TaskEngine", "TaskModel",
-        "TaskService", "TaskStorage", "Uploads",
+        "Answers", "Delivery", "Exports", "Fetches", "HTTP", "JSON", "Platform", "SQLite", "TaskConfig", "TaskEngine",
+        "TaskModel", "TaskService", "TaskStorage", "Uploads",
       ], swiftSettings: strict),
 
     // MARK: Service
@@ -41,7 +42,8 @@ let package = Package(
       ], resources: [.embedInCode("openrpc.json")], swiftSettings: strict),
 
     // MARK: Work
-    .target(name: "Answers", dependencies: ["HTTP", "JSON", "TaskModel"], swiftSettings: strict),
+    .target(
+      name: "Answers", dependencies: ["HTTP", "JSON", "Platform", "TaskConfig", "TaskModel"], swiftSettings: strict),
     .target(
       name: "Delivery", dependencies: ["Answers", "HTTP", "JSON", "Platform", "TaskConfig", "TaskModel"],
       swiftSettings: strict),
@@ -81,10 +83,16 @@ let package = Package(
     .target(name: "FFmpeg", dependencies: ["CFFmpeg"], swiftSettings: strict),
     .target(name: "HTTP", dependencies: ["CCurl", "Platform"], swiftSettings: strict),
     .target(name: "JSONRPC", dependencies: ["JSON", "Platform"], swiftSettings: strict),
-    .target(name: "Platform", dependencies: ["CPlatform"], swiftSettings: strict),
     .target(name: "Sandbox", dependencies: ["CSandbox"], swiftSettings: strict),
     .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: strict),
     .target(name: "Vips", dependencies: ["CVips"], swiftSettings: strict),
+
+    // MARK: Values, and the system's calls
+    .target(name: "JSON", swiftSettings: strict),
+    .target(name: "MediaTypes", swiftSettings: strict),
+    .target(name: "Platform", dependencies: ["CPlatform"], swiftSettings: strict),
+    .target(name: "TaskConfig", dependencies: ["JSON", "Platform", "TaskModel"], swiftSettings: strict),
+    .target(name: "TaskModel", dependencies: ["JSON"], swiftSettings: strict),
 
     // MARK: C modules
     .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
@@ -99,15 +107,9 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
 
-    // MARK: Values
-    .target(name: "JSON", swiftSettings: strict),
-    .target(name: "MediaTypes", swiftSettings: strict),
-    .target(name: "TaskConfig", dependencies: ["JSON", "Platform", "TaskModel"], swiftSettings: strict),
-    .target(name: "TaskModel", dependencies: ["JSON"], swiftSettings: strict),
-
     // MARK: Tests
-    .testTarget(name: "ArchitectureTests", dependencies: ["TaskModel"], swiftSettings: strict),
     .testTarget(name: "AnswersTests", dependencies: ["Answers", "HTTP", "JSON", "TaskModel"], swiftSettings: strict),
+    .testTarget(name: "ArchitectureTests", dependencies: ["TaskModel"], swiftSettings: strict),
     .testTarget(
       name: "ClientTests",
       dependencies: ["JSON", "JSONRPC", "MediaTypes", "SourceFiles", "TaskModel", "TaskProtocol", "taskcenter"],
@@ -128,32 +130,26 @@ let package = Package(
       name: "FetchesTests",
       dependencies: ["Fetches", "HTTP", "Platform", "SourceFiles", "TaskConfig", "TaskModel", "TaskTestSupport"],
       swiftSettings: strict),
-    .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Platform", "TaskTestSupport"], swiftSettings: strict),
-    .testTarget(
-      name: "MediaExportTests",
-      dependencies: [
-        "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "Platform", "TaskModel",
-        "TaskTestSupport", "taskcenter-export",
-      ], swiftSettings: strict),
     .executableTarget(
       name: "fuzz-runner", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Runner", swiftSettings: strict),
     .target(
       name: "FuzzTargets",
       dependencies: ["ExportProtocol", "JSON", "JSONRPC", "MediaTypes", "TaskModel", "TaskProtocol"],
       path: "Tests/Fuzz/Targets", swiftSettings: strict),
+    .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Platform", "TaskTestSupport"], swiftSettings: strict),
+    .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
+    .testTarget(
+      name: "MediaExportTests",
+      dependencies: [
+        "Archive", "ExportProtocol", "FFmpeg", "JSON", "LogArchive", "MediaExport", "Platform", "TaskModel",
+        "TaskTestSupport", "taskcenter-export",
+      ], swiftSettings: strict),
+    .testTarget(name: "MediaTypesTests", dependencies: ["MediaTypes"], swiftSettings: strict),
     .executableTarget(
       name: "sandbox-probe", dependencies: ["Sandbox"], path: "Tests/SandboxProbe", swiftSettings: strict),
     .testTarget(
       name: "SandboxTests", dependencies: ["Sandbox", "TaskTestSupport", "sandbox-probe"], swiftSettings: strict),
-    .testTarget(name: "MediaTypesTests", dependencies: ["MediaTypes"], swiftSettings: strict),
     .testTarget(name: "TaskConfigTests", dependencies: ["JSON", "TaskConfig"], swiftSettings: strict),
-    .target(
-      name: "TaskTestSupport", dependencies: ["JSON", "TaskModel"], path: "Tests/TaskTestSupport", swiftSettings: strict
-    ),
-    .testTarget(
-      name: "UploadsTests",
-      dependencies: ["HTTP", "JSON", "TaskConfig", "TaskModel", "TaskTestSupport", "Uploads"], swiftSettings: strict),
-    .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
     .testTarget(
       name: "TaskEngineTests",
       dependencies: ["JSON", "SQLite", "TaskConfig", "TaskEngine", "TaskModel", "TaskStorage", "TaskTestSupport"],
@@ -162,5 +158,11 @@ let package = Package(
     .testTarget(
       name: "TaskStorageTests", dependencies: ["JSON", "SQLite", "TaskModel", "TaskSchema", "TaskStorage"],
       swiftSettings: strict),
+    .target(
+      name: "TaskTestSupport", dependencies: ["JSON", "TaskModel"], path: "Tests/TaskTestSupport", swiftSettings: strict
+    ),
+    .testTarget(
+      name: "UploadsTests",
+      dependencies: ["HTTP", "JSON", "TaskConfig", "TaskModel", "TaskTestSupport", "Uploads"], swiftSettings: strict),
   ]
 )

@@ -1,7 +1,7 @@
 public import HTTP
 public import TaskModel
 
-/// What an answer, or its lack, means for a send (design section 12). Pure; nobody above looks at status codes.
+/// What an answer, or its lack, means for a send. Pure; nobody above looks at status codes.
 ///
 /// | answer | meaning |
 /// |---|---|

@@ -18,10 +18,9 @@ enum DeliveryAnswer {
   /// - Throws: `Failure`.
   static func remoteId(_ response: HTTPResponse, host: String) throws(Failure) -> String? {
     let id = remoteId(in: response.body)
-    if response.isSuccess, WebPage.isIn(response) {
-      throw Failure(
-        .badAnswer, "\(host) answered with a web page; does this network want a sign-in?", remedy: .retry,
-        httpStatus: response.status, outcomeUnknown: true)
+    if response.isSuccess, var failure = WebPage.failure(response, host: host) {
+      failure.outcomeUnknown = true
+      throw failure
     }
     if response.isSuccess || response.status == 409 && id != nil { return id }
     throw failure(response, host: host)

@@ -1,7 +1,7 @@
 import JSON
 import TaskModel
 
-/// What is published: the JSON of design section 8, pure. Holds the fields that exist and no others, and remote URLs only:
+/// What is published: the JSON of docs/server-contract.md, pure. Holds the fields that exist and no others, and remote URLs only:
 /// neither a path of a source nor the name of an export.
 enum DeliveryBody {
   static func json(_ task: SendTask) -> JSONObject {

@@ -23,17 +23,9 @@ struct HTTPDelivery: Sendable {
     return try DeliveryAnswer.remoteId(response, host: request.host)
   }
 
-  func request(for task: SendTask) -> HTTPRequest {
-    let url = URLTemplate.fill(
-      target.url, ["kind": task.kind.rawValue, "account": task.account, "taskId": task.id])
-    let own = [HTTPHeader("Idempotency-Key", task.id), HTTPHeader("Content-Type", "application/json")]
-    let ownNames = Set(own.map { $0.name.lowercased() })
-    let given = target.headers.filter { !ownNames.contains($0.name.lowercased()) }
-    var request = HTTPRequest(
-      "POST", url: url, headers: given.map { HTTPHeader($0.name, $0.value) } + own,
-      body: .data(JSONWriter.bytes(.object(DeliveryBody.json(task)))))
-    request.stallTimeoutMs = settings.stallTimeoutMs
-    request.connectTimeoutMs = settings.connectTimeoutMs
-    return request
+  private func request(for task: SendTask) -> HTTPRequest {
+    HTTPRequest(
+      posting: .object(DeliveryBody.json(task)), to: target, places: task.places,
+      headers: [HTTPHeader("Idempotency-Key", task.id)], settings)
   }
 }

@@ -1,3 +1,4 @@
+import Answers
 import Dispatch
 import JSON
 import Platform
@@ -22,17 +23,9 @@ struct JournalDelivery: Sendable {
           JSONWriter.bytes(.object(body)), taskId: task.id, unlessThere: mode == .resend, flag)
       }
     } catch let error as SystemError {
-      throw Self.failure(error, outcomeUnknown: false)
+      throw Failure(writing: "the journal can't be written", error)
     } catch let error as Journal.Unsure {
-      throw Self.failure(error.cause, outcomeUnknown: true)
+      throw Failure(writing: "the journal can't be written", error.cause, outcomeUnknown: true)
     }
-  }
-
-  private static func failure(_ error: SystemError, outcomeUnknown: Bool) -> Failure {
-    let (code, remedy): (FailureCode, Remedy) =
-      error.isDiskFull
-      ? (.diskFull, .needsUser) : error.isForbidden ? (.forbidden, .needsUser) : (.unavailable, .retry)
-    return Failure(
-      code, "the journal can't be written: \(error.reason)", remedy: remedy, outcomeUnknown: outcomeUnknown)
   }
 }

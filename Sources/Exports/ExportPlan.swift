@@ -2,7 +2,7 @@ import ExportProtocol
 import TaskConfig
 import TaskModel
 
-/// Which export a resource gets; pure (design section 6).
+/// Which export a resource gets; pure (docs/exports.md).
 enum ExportPlan {
   /// A feed video up to this size is passed on cleaned of its metadata where it can be; larger ones are made smaller.
   static let feedRemuxLimit: Int64 = 10 << 20
@@ -38,23 +38,8 @@ enum ExportPlan {
       .box(VideoBox(longSide: 960, shortSide: 540, remux: size <= feedRemuxLimit ? .ifClean : .never)))
   }
 
-  /// Names in the archive are those of the files and folders; where two are the same, the later ones are numbered.
-  static func entries(_ paths: [String]) -> [ArchiveEntry] {
-    var taken: Set<String> = []
-    return paths.map { path in
-      let name = FileName.safe(path)
-      var candidate = name
-      var number = 2
-      while !taken.insert(candidate).inserted {
-        candidate = numbered(name, number)
-        number += 1
-      }
-      return ArchiveEntry(path: path, name: candidate)
-    }
-  }
-
-  private static func numbered(_ name: String, _ number: Int) -> String {
-    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "\(name) (\(number))" }
-    return "\(name[..<dot]) (\(number))\(name[dot...])"
+  /// Names in the archive are those of the files and folders; the worker numbers those that are the same.
+  private static func entries(_ paths: [String]) -> [ArchiveEntry] {
+    paths.map { ArchiveEntry(path: $0, name: FileName.safe($0)) }
   }
 }

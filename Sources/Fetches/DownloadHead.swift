@@ -27,7 +27,7 @@ enum DownloadHead: Equatable {
       if let total = range.total, total > maxBytes { return .refuse(tooLarge(maxBytes)) }
       return .append(total: range.total)
     case 200:
-      let total = head.header("Content-Length").flatMap { Int64($0) }
+      let total = head.int("Content-Length")
       if let total, total > maxBytes { return .refuse(tooLarge(maxBytes)) }
       return .beginAnew(total: total, tag: validator(head))
     default:

@@ -16,9 +16,12 @@ public final class HTTPClient: Sendable {
     public var userAgent = "taskcenter"
     /// For the files that all requests send together; 0: no limit. Bodies in memory are not slowed.
     public var bytesPerSecond: Int64
-    public init(caFile: String? = nil, bytesPerSecond: Int64 = 0) {
+    /// No server can silence a sender for longer: what looks like a wish for a century is a mistake.
+    public var longestHoldMs: Int64
+    public init(caFile: String? = nil, bytesPerSecond: Int64 = 0, longestHoldMs: Int64 = .max) {
       self.caFile = caFile
       self.bytesPerSecond = bytesPerSecond
+      self.longestHoldMs = longestHoldMs
     }
   }
 
@@ -44,9 +47,11 @@ public final class HTTPClient: Sendable {
 
   // MARK: Gentleness
 
-  /// Leaves `origin` alone, as one asks by `Retry-After`: until then every request to it fails as `held`. One day at most.
+  /// Leaves `origin` alone, as one asks by `Retry-After`: until then every request to it fails as `held`. `longestHoldMs` at
+  /// most.
   public func hold(_ origin: String, forMs: Int64) {
-    holds.withLock { $0.hold(origin, forMs: forMs, nowMs: SystemTime.monotonicMs()) }
+    let ms = min(forMs, state.withLock { $0.settings.longestHoldMs })
+    holds.withLock { $0.hold(origin, forMs: ms, nowMs: SystemTime.monotonicMs()) }
   }
 
   /// - Throws: `HTTPError` `held`.

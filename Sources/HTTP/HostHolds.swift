@@ -1,15 +1,12 @@
 /// Which hosts have asked to be left alone (`Retry-After`, RFC 9110 section 10.2.3), and until when. Pure: the time comes
 /// in, and it is that of a clock that never jumps.
 struct HostHolds {
-  /// No server can silence a sender for longer than a day: what looks like a wish for a century is a mistake.
-  static let longestMs: Int64 = 86_400_000
-
   private var untilMs: [String: Int64] = [:]
 
   /// The later of two wishes counts.
   mutating func hold(_ origin: String, forMs: Int64, nowMs: Int64) {
     guard forMs > 0 else { return }
-    untilMs[origin] = max(untilMs[origin] ?? 0, nowMs + min(forMs, Self.longestMs))
+    untilMs[origin] = max(untilMs[origin] ?? 0, nowMs + forMs)
   }
 
   /// How long `origin` is still to be left alone; nil where it may be asked.

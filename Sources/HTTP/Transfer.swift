@@ -9,11 +9,6 @@ final class Transfer {
     case again
   }
 
-  enum Clock {
-    case lookAgain(afterMs: Int64)
-    case over(HTTPError)
-  }
-
   let exchange: Exchange
   let continuation: ResponseContinuation
   let easy: UnsafeMutableRawPointer
@@ -24,12 +19,8 @@ final class Transfer {
   private var redirects = 0
   /// Once only, so that no server can have it sent for ever.
   private var hasRepeated = false
-  private var watch: StallWatch
-  /// Looks at what goes out only: a server could answer one byte at a time for ever.
-  private var patience: StallWatch
-  private let startedMs: Int64
-  private var lastReportMs: Int64
-  private var lastReport: Int64 = 0
+  private var deadlines: TransferDeadlines
+  private var progress: SentProgress
   /// The connection stands and the request's head goes out.
   private var hasConnected = false
   private let sockets: SocketRegistry
@@ -37,6 +28,8 @@ final class Transfer {
   /// The rate limit holds the body back.
   private(set) var isPaused = false
   private var socket: curl_socket_t?
+  private var sinkFailure: HTTPError?
+  private var sinkHasBegun = false
 
   private var request: HTTPRequest { exchange.request }
 
@@ -50,13 +43,10 @@ final class Transfer {
     self.easy = easy
     url = exchange.request.url
     body = BodyReader(exchange.request.body)
-    let stallMs = exchange.request.stallTimeoutMs
-    watch = StallWatch(timeoutMs: stallMs, nowMs: nowMs)
-    patience = StallWatch(timeoutMs: Self.answerPatience * stallMs, nowMs: nowMs)
-    startedMs = nowMs
+    deadlines = TransferDeadlines(exchange.request, nowMs: nowMs)
+    progress = SentProgress(exchange.progress, nowMs: nowMs)
     self.sockets = sockets
     self.pace = pace
-    lastReportMs = nowMs
     EasyOptions.apply(settings, request, to: easy)
     sockets.install(on: easy)
     TransferCallbacks.install(for: self)
@@ -79,7 +69,7 @@ final class Transfer {
   func didConnect(localPort: Int32, remotePort: Int32) {
     hasConnected = true
     socket = sockets.socket(localPort: localPort, remotePort: remotePort)
-    noteMove(nowMs: SystemTime.monotonicMs())
+    deadlines.moved(nowMs: SystemTime.monotonicMs())
   }
 
   // MARK: - The body, in both directions
@@ -129,9 +119,6 @@ final class Transfer {
       return false
     }
   }
-
-  private var sinkFailure: HTTPError?
-  private var sinkHasBegun = false
 
   /// - Returns: whether the sink takes this answer's body.
   private func beginSink() throws(HTTPError) -> Bool {
@@ -214,7 +201,7 @@ final class Transfer {
     hasConnected = false
     isPaused = false
     socket = nil
-    noteMove(nowMs: SystemTime.monotonicMs())
+    deadlines.moved(nowMs: SystemTime.monotonicMs())
   }
 
   private var host: String { Origin(url)?.host ?? "the server" }
@@ -225,55 +212,22 @@ final class Transfer {
 
   // MARK: - Clocks and progress
 
-  func clock(nowMs: Int64) -> Clock {
-    if let limit = request.totalTimeoutMs, nowMs - startedMs >= limit {
-      return .over(named(HTTPError(.timedOut, "no answer within \(limit) ms")))
-    }
-    var waitMs = request.totalTimeoutMs.map { startedMs + $0 - nowMs } ?? Int64.max
-    // Until then libcurl's connect timeout is in charge.
-    guard hasConnected else { return .lookAgain(afterMs: waitMs) }
+  /// Whether it has taken too long, and what there is to tell.
+  func look(nowMs: Int64) -> TransferDeadlines.Verdict {
     // It is we who hold it back.
-    if isPaused { noteMove(nowMs: nowMs) }
+    if isPaused { deadlines.moved(nowMs: nowMs) }
     let queued = socket.map(SocketRegistry.unacknowledgedBytes) ?? 0
-    let moved = body.moved + answer.moved
-    switch watch.look(moved: moved, queued: queued, nowMs: nowMs) {
-    case .stalled:
-      return .over(named(HTTPError(.stalled, "no byte moved for \(request.stallTimeoutMs) ms")))
-    case .lookAgain(let afterMs): waitMs = min(waitMs, afterMs)
+    let verdict = deadlines.look(
+      sent: body.moved, received: answer.moved, queued: queued, isConnected: hasConnected, nowMs: nowMs)
+    switch verdict {
+    case .over(let error): return .over(named(error))
+    case .lookAgain(let waitMs):
+      guard hasConnected, let next = progress.note(max(0, body.handed - queued), nowMs: nowMs) else { return verdict }
+      return .lookAgain(afterMs: min(waitMs, next))
     }
-    if request.sink == nil {
-      switch patience.look(moved: body.moved, queued: queued, nowMs: nowMs) {
-      case .stalled:
-        return .over(
-          named(HTTPError(.timedOut, "no whole answer in \(Self.answerPatience * request.stallTimeoutMs) ms")))
-      case .lookAgain(let afterMs): waitMs = min(waitMs, afterMs)
-      }
-    }
-    if let progress = exchange.progress {
-      let sent = max(0, body.handed - queued)
-      if sent > lastReport {
-        if nowMs - lastReportMs >= Self.progressIntervalMs {
-          lastReport = sent
-          lastReportMs = nowMs
-          progress(sent)
-        }
-        waitMs = min(waitMs, Self.progressIntervalMs)
-      }
-    }
-    return .lookAgain(afterMs: max(1, waitMs))
   }
-
-  private func noteMove(nowMs: Int64) {
-    watch.moved(nowMs: nowMs)
-    patience.moved(nowMs: nowMs)
-  }
-
-  static let progressIntervalMs: Int64 = 100
-  /// Stall time-outs that a whole answer may take: 5 minutes, unless set otherwise.
-  static let answerPatience: Int64 = 10
 
   func reportAllSent() {
-    guard let progress = exchange.progress, body.handed == request.body.count, lastReport < body.handed else { return }
-    progress(body.handed)
+    if body.handed == request.body.count { progress.finish(body.handed) }
   }
 }

@@ -65,8 +65,8 @@ final class TransferSet {
     let now = SystemTime.monotonicMs()
     var waitMs = Int64(Int32.max)
     for transfer in Array(transfers.values) {
-      switch transfer.clock(nowMs: now) {
-      case .lookAgain(let afterMs): waitMs = min(waitMs, afterMs)
+      switch transfer.look(nowMs: now) {
+      case .lookAgain(let afterMs): waitMs = min(waitMs, max(1, afterMs))
       case .over(let error): end(transfer, .failure(error))
       }
     }

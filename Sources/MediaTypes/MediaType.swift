@@ -1,4 +1,4 @@
-/// What a file is, by its first bytes; its name says nothing (design section 5).
+/// What a file is, by its first bytes; its name says nothing.
 public struct MediaType: Sendable, Hashable {
   public enum Family: Sendable, Hashable {
     case image, video, audio, other

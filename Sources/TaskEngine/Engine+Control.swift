@@ -33,7 +33,7 @@ extension Engine {
   }
 
   /// Gives a delivery in the air its time, and then ends it.
-  func waitForDelivery(_ runner: Swift.Task<Void, Never>) async {
+  func waitForDelivery(_ runner: Task<Void, Never>) async {
     let clock = parts.clock
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await runner.value }

@@ -21,7 +21,7 @@ extension Engine {
     await withTaskGroup(of: Void.self) { group in
       for id in ids { group.addTask { await self.settle(id) } }
     }
-    try Swift.Task.checkCancellation()
+    try Task.checkCancellation()
     let (removed, hasAbandoned) = try await store.write { transaction in
       var hasAbandoned = false
       let tasks = try transaction.tasks(ofAccount: account).filter { $0.sequence <= last }

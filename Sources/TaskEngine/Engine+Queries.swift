@@ -45,7 +45,7 @@ extension Engine {
         try await group.next()
         group.cancelAll()
       }
-      try Swift.Task.checkCancellation()
+      try Task.checkCancellation()
     }
     return try await task(id)
   }

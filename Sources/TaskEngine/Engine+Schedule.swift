@@ -36,7 +36,7 @@ extension Engine {
   private func start(_ id: SendTask.ID, _ body: @escaping @Sendable (TaskRunner) async throws -> Void) {
     guard running[id] == nil, held[id] == nil, unsaved[id] == nil else { return }
     let (runner, inputs, log, arrivals) = (runner, inputs, parts.log, arrivals)
-    running[id] = Swift.Task {
+    running[id] = Task {
       do {
         try await body(runner)
         inputs.yield(.runnerEnded(id, saved: true, arrivals: arrivals))
@@ -92,7 +92,7 @@ extension Engine {
   // MARK: Time
 
   private func owe(_ event: TaskEvent, to id: SendTask.ID) {
-    unsaved[id] = Owed(event: event, due: time.now().steady + settings.retry.networkProbeMs)
+    unsaved[id] = Owed(event: event, due: time.now().steady + parts.config.value.retry.networkProbeMs)
   }
 
   /// An appointment is kept also where the clock is set forward to it: nobody tells, so it is looked at so often.
@@ -109,7 +109,7 @@ extension Engine {
     timer?.cancel()
     timerDueAt = due
     let (clock, inputs) = (parts.clock, inputs)
-    timer = Swift.Task {
+    timer = Task {
       let rest = min(max(0, due - now.steady), Engine.longestSleepMs)
       guard (try? await clock.sleep(milliseconds: rest)) != nil else { return }
       inputs.yield(.timeCame)
@@ -157,7 +157,7 @@ extension Engine {
     guard !reportsScheduled else { return }
     reportsScheduled = true
     let clock = parts.clock
-    Swift.Task {
+    Task {
       publishReports()
       try? await clock.sleep(milliseconds: Engine.reportIntervalMs)
       reportsScheduled = false
@@ -177,7 +177,7 @@ extension Engine {
 
   // MARK: Idleness
 
-  /// A task that waits longer than this does not keep a lingering engine alive (design section 3).
+  /// A task that waits longer than this does not keep a lingering engine alive.
   static let lingerPatienceMs: Int64 = 60_000
 
   private var isIdle: Bool {

@@ -21,10 +21,10 @@ extension Engine {
       }
     }
     if !orphans.isEmpty { parts.log(.info, "rescued \(orphans.count) tasks that a dead engine left") }
-    Swift.Task { await runLoop() }
+    Task { await runLoop() }
     scheduleEverything()
     reaper.wake()
-    Swift.Task { await pruneFinished() }
+    Task { await pruneFinished() }
   }
 
   /// Ends all work at a safe point and saves. Running tasks stay as they are in the store; the next start rescues them.
@@ -42,7 +42,7 @@ extension Engine {
 
   /// Forgets what ended long ago.
   private func pruneFinished() async {
-    let age = Int64(settings.config.retention.finishedDays) * 86_400_000
+    let age = Int64(parts.config.value.retention.finishedDays) * 86_400_000
     let limit = parts.clock.now() - age
     do {
       while !isStopping {

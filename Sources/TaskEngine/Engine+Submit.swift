@@ -97,7 +97,7 @@ extension Engine {
   /// What a submission becomes, if it is of a shape that its kind has.
   /// - Throws: `EngineError`.
   func makeTask(_ submission: Submission, _ sources: SourceInspection) throws -> SendTask {
-    let roles = try KindRules(kinds: settings.config.kinds).roles(of: sources.submission, types: sources.types)
+    let roles = try KindRules(kinds: parts.config.value.kinds).roles(of: sources.submission, types: sources.types)
     let submitted = sources.submission.resources.enumerated().map { index, draft in
       Resource(
         index: index, role: roles[index], source: draft.source, name: sources.name(of: index),
@@ -118,7 +118,7 @@ extension Engine {
 
   /// The named destination, or the account's, or `default`'s.
   private func destination(of submission: Submission) throws -> String {
-    let config = settings.config
+    let config = parts.config.value
     if let name = submission.destination {
       guard config.destinations[name] != nil else {
         let known = config.destinations.keys.sorted().joined(separator: ", ")
@@ -139,26 +139,5 @@ extension StoreTransaction {
     // Swift takes letters that are composed and decomposed for equal; what was submitted is bytes.
     guard known.contentHash.utf8.elementsEqual(content.utf8) else { throw EngineError.keyConflict(task.id) }
     return Engine.Submitted(task: task, created: false)
-  }
-}
-
-/// UUID version 7 (RFC 9562 section 5.7): milliseconds first, so that ids sort by time.
-enum TaskID {
-  static func make(now: Int64) -> SendTask.ID {
-    var generator = SystemRandomNumberGenerator()
-    return make(now: now, random: (generator.next(), generator.next()))
-  }
-
-  static func make(now: Int64, random: (UInt64, UInt64)) -> SendTask.ID {
-    let high = UInt64(now) << 16 | 0x7000 | random.0 & 0x0FFF
-    let low = 0x8000_0000_0000_0000 | random.1 & 0x3FFF_FFFF_FFFF_FFFF
-    let digits = hex(high) + hex(low)
-    let groups = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
-    return groups.map { String(digits[$0]) }.joined(separator: "-")
-  }
-
-  private static func hex(_ value: UInt64) -> [Character] {
-    let digits = Array(String(value, radix: 16))
-    return Array(repeating: "0", count: 16 - digits.count) + digits
   }
 }

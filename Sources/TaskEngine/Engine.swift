@@ -4,11 +4,11 @@ public import TaskModel
 import TaskStorage
 
 /// The front object: owns the agenda and the runners. What it does is spread over extensions, one concern each: `+Startup`,
-/// `+Schedule`, `+Submit`, `+Control`, `+Queries`.
+/// `+Submit`, `+Plan`, `+Control`, `+Schedule`, `+Queries`, `+Reload`.
 public actor Engine {
   /// What the engine is made of.
   public struct Parts: Sendable {
-    public var config: Config
+    public var config: CurrentConfig
     public var exporter: any Exporter
     public var sources: any SourceKeeper
     public var uploader: any Uploader
@@ -17,7 +17,7 @@ public actor Engine {
     public var log: Log
 
     public init(
-      config: Config, exporter: any Exporter, sources: any SourceKeeper, uploader: any Uploader,
+      config: CurrentConfig, exporter: any Exporter, sources: any SourceKeeper, uploader: any Uploader,
       deliverer: any Deliverer, clock: any Clock, log: Log
     ) {
       self.config = config
@@ -31,7 +31,6 @@ public actor Engine {
   }
 
   nonisolated let parts: Parts
-  nonisolated let settings: EngineSettings
   nonisolated let time: EngineTime
   let store: TaskStore
   let ledger: TaskLedger
@@ -49,7 +48,7 @@ public actor Engine {
 
   var agenda: Agenda
   /// What runs, by task; at most one runner each.
-  var running: [SendTask.ID: Swift.Task<Void, Never>] = [:]
+  var running: [SendTask.ID: Task<Void, Never>] = [:]
   /// Tasks that a command is just dealing with: nothing of them is started.
   var held: [SendTask.ID: Int] = [:]
   /// What some tasks still have to be told, because it could not be saved.
@@ -58,8 +57,9 @@ public actor Engine {
   var disturbed: Set<SendTask.ID> = []
   /// How often a front end has come.
   var arrivals = 0
-  var timer: Swift.Task<Void, Never>?
+  var timer: Task<Void, Never>?
   var timerDueAt: Int64 = .max
+  var reportsScheduled = false
   var isStopping = false
   var idleCallbacks: [@Sendable () -> Void] = []
 
@@ -86,12 +86,12 @@ public actor Engine {
     let (stream, inputs) = AsyncStream<Input>.makeStream()
     let hub = EventHub()
     let progress = ProgressBoard(onDirty: { inputs.yield(.progressed) })
-    let uploadSlots = Slots(limit: parts.config.uploads.slots)
-    let exports = parts.config.exports
+    let config = parts.config.value
+    let uploadSlots = Slots(limit: config.uploads.slots)
+    let exports = config.exports
     let exportSlots = Slots(limit: exports.slots, parts: exports.picturesPerSlot)
     let status = StatusBoard(uploadSlots: uploadSlots, exportSlots: exportSlots)
     let clock = parts.clock
-    settings = EngineSettings(parts.config)
     time = EngineTime(clock)
     store = try TaskStore(path: storePath, clock: { clock.now() }) { changes in
       for change in changes {
@@ -106,9 +106,9 @@ public actor Engine {
     parts.sources.sweep(
       keeping: store.inventory.sourceFiles, tasks: Set(store.inventory.unfinished.map(\.id)))
     reaper = UploadReaper(
-      store: store, uploader: parts.uploader, clock: clock, backoff: parts.config.retry.backoff, log: parts.log)
+      store: store, uploader: parts.uploader, clock: clock, backoff: config.retry.backoff, log: parts.log)
     ledger = TaskLedger(
-      store: store, settings: settings, time: time, reaper: reaper, progress: progress)
+      store: store, config: parts.config, time: time, reaper: reaper, progress: progress)
     runner = TaskRunner(
       ledger: ledger, exporter: parts.exporter, sources: parts.sources, uploader: parts.uploader,
       deliverer: parts.deliverer, exportSlots: exportSlots, uploadSlots: uploadSlots,
@@ -120,7 +120,7 @@ public actor Engine {
     self.progress = progress
     self.inputs = inputs
     inputStream = stream
-    agenda = Agenda(window: parts.config.uploads.slots + 1)
+    agenda = Agenda(window: config.uploads.slots + 1)
   }
 
   /// The one loop that reacts; ends with `stop`.
@@ -134,27 +134,5 @@ public actor Engine {
       case .idleAsked(let callback): tellWhenIdle(callback)
       }
     }
-  }
-
-  var reportsScheduled = false
-}
-
-/// Where the engine's own words go: stderr, never stdout.
-public struct Log: Sendable {
-  public enum Level: Int, Sendable, CaseIterable, Comparable {
-    case error, warning, info, debug, trace
-    public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
-  }
-
-  public let level: Level
-  private let write: @Sendable (Level, String) -> Void
-
-  public init(level: Level, write: @escaping @Sendable (Level, String) -> Void) {
-    self.level = level
-    self.write = write
-  }
-
-  public func callAsFunction(_ level: Level, _ message: @autoclosure () -> String) {
-    if level <= self.level { write(level, message()) }
   }
 }

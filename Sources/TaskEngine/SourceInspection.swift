@@ -15,7 +15,6 @@ struct SourceInspection: Sendable {
   var copies: [String] { submission.resources.compactMap(\.source.file) }
 
   private struct Found {
-    var source: Source
     var type: MediaType?
     var identity: SourceIdentity?
   }
@@ -49,7 +48,7 @@ struct SourceInspection: Sendable {
           submission.resources[index].source = copy.source
           identities[index] = copy.identity
         } catch let failure as Failure {
-          throw EngineError.invalidSource(failure, pointer: "/resources/\(index)/source/path")
+          throw EngineError.invalidSource(failure, pointer: pointer(index, "path"))
         }
       }
       return SourceInspection(submission: submission, types: inspection.types, identities: identities)
@@ -75,52 +74,43 @@ struct SourceInspection: Sendable {
       submission: merged, types: [MediaType("application/zip", .other)], identities: [nil])
   }
 
-  private static func look(
-    at source: Source, index: Int, isArchive: Bool
-  ) throws -> Found {
-    switch source {
-    case .url(let url, _):
-      guard !isArchive else {
-        throw EngineError.invalidSubmission(
-          pointer: "/resources/\(index)/source/url", message: "a log takes files and folders by path")
-      }
-      if let problem = SourceURL.problem(with: url) {
-        throw EngineError.invalidSubmission(pointer: "/resources/\(index)/source/url", message: problem)
-      }
-      return Found(source: source)
-    case .kept where isArchive:
-      throw EngineError.invalidSubmission(
-        pointer: "/resources/\(index)/source/keep", message: "a log is read when its turn comes, not kept")
-    case .path(let path), .kept(let path, _):
-      let pointer = "/resources/\(index)/source/path"
-      try check(path, pointer)
-      return try named(pointer) { () throws(Failure) in
-        if isArchive {
-          try ArchiveMember.check(path)
-          return Found(source: source, type: .unknown)
-        }
-        let file = try SourceFile.open(path)
-        guard file.identity.size > 0 else {
-          throw Failure(.damaged, "\(path) is empty", remedy: .needsUser)
-        }
-        return Found(source: source, type: try file.type(), identity: file.identity)
-      }
-    case .paths(let paths):
-      guard isArchive else {
-        throw EngineError.invalidSubmission(
-          pointer: "/resources/\(index)/source/paths", message: "only a log takes several paths in one resource")
-      }
-      guard !paths.isEmpty else {
-        throw EngineError.invalidSubmission(
-          pointer: "/resources/\(index)/source/paths", message: "must not be empty")
-      }
-      for (number, path) in paths.enumerated() {
-        let pointer = "/resources/\(index)/source/paths/\(number)"
-        try check(path, pointer)
-        try named(pointer) { () throws(Failure) in try ArchiveMember.check(path) }
-      }
-      return Found(source: source, type: .unknown)
+  private static func look(at source: Source, index: Int, isArchive: Bool) throws -> Found {
+    func refused(_ field: String, _ message: String) -> EngineError {
+      .invalidSubmission(pointer: pointer(index, field), message: message)
     }
+    switch source {
+    case .url where isArchive: throw refused("url", "a log takes files and folders by path")
+    case .url(let url, _):
+      if let problem = SourceURL.problem(with: url) { throw refused("url", problem) }
+      return Found()
+    case .kept where isArchive: throw refused("keep", "a log is read when its turn comes, not kept")
+    case .path(let path) where isArchive:
+      try checkMember(path, pointer(index, "path"))
+      return Found(type: .unknown)
+    case .path(let path), .kept(let path, _): return try lookAtFile(path, pointer(index, "path"))
+    case .paths where !isArchive: throw refused("paths", "only a log takes several paths in one resource")
+    case .paths(let paths):
+      guard !paths.isEmpty else { throw refused("paths", "must not be empty") }
+      for (number, path) in paths.enumerated() { try checkMember(path, pointer(index, "paths/\(number)")) }
+      return Found(type: .unknown)
+    }
+  }
+
+  /// A JSON pointer into the submission.
+  private static func pointer(_ index: Int, _ field: String) -> String { "/resources/\(index)/source/\(field)" }
+
+  private static func lookAtFile(_ path: String, _ pointer: String) throws -> Found {
+    try check(path, pointer)
+    return try named(pointer) { () throws(Failure) in
+      let file = try SourceFile.open(path)
+      guard file.identity.size > 0 else { throw Failure(.damaged, "\(path) is empty", remedy: .needsUser) }
+      return Found(type: try file.type(), identity: file.identity)
+    }
+  }
+
+  private static func checkMember(_ path: String, _ pointer: String) throws {
+    try check(path, pointer)
+    try named(pointer) { () throws(Failure) in try ArchiveMember.check(path) }
   }
 
   private static func check(_ path: String, _ pointer: String) throws {

@@ -9,9 +9,9 @@ final class UploadReaper: Sendable {
     var isRunning = false
     var isWanted = false
     var isStopped = false
-    var task: Swift.Task<Void, Never>?
+    var task: Task<Void, Never>?
     /// The wait before the next round.
-    var pause: Swift.Task<Void, Never>?
+    var pause: Task<Void, Never>?
   }
 
   private let store: TaskStore
@@ -40,7 +40,7 @@ final class UploadReaper: Sendable {
       state.pause?.cancel()
       guard !state.isRunning else { return }
       state.isRunning = true
-      state.task = Swift.Task { await run() }
+      state.task = Task { await run() }
     }
   }
 
@@ -68,20 +68,20 @@ final class UploadReaper: Sendable {
       guard failures > 0 else { continue }
       let delay = backoff.delayMs(afterFailedAttempts: failures, jitter: Double.random(in: Backoff.jitterRange))
       await pause(delay)
-      if Swift.Task.isCancelled { break }
+      if Task.isCancelled { break }
     }
     // A wish that came in between would otherwise wait for the next one.
     let isWanted = state.withLock { state in
       state.isRunning = false
       return state.isWanted && !state.isStopped
     }
-    if isWanted, !Swift.Task.isCancelled { wake() }
+    if isWanted, !Task.isCancelled { wake() }
   }
 
   /// Ends early where there is more to do.
   private func pause(_ milliseconds: Int64) async {
     let clock = clock
-    let pause = Swift.Task { _ = try? await clock.sleep(milliseconds: milliseconds) }
+    let pause = Task { _ = try? await clock.sleep(milliseconds: milliseconds) }
     let isWanted = state.withLock { state in
       state.pause = pause
       return state.isWanted
@@ -107,7 +107,7 @@ final class UploadReaper: Sendable {
     var isDone = true
     // The latest first: what has been tried in vain before waits behind it.
     for upload in try await store.read({ try $0.abandonedUploads() }).reversed() {
-      try Swift.Task.checkCancellation()
+      try Task.checkCancellation()
       guard await isSettled(upload) else {
         isDone = false
         continue

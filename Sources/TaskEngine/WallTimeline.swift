@@ -6,7 +6,7 @@ struct Moment: Sendable, Hashable {
   let steady: Int64
 }
 
-/// Tells how long ago a stored time was, although somebody may have set the clock since (B045). Pure.
+/// Tells how long ago a stored time was, although somebody may have set the clock since. Pure.
 ///
 /// Stored times are those of the wall. A wait that was measured by them would freeze for an hour when the clock is set back
 /// by one, and a task would expire at once when it is set forward by a day. So each step of the wall is remembered as a new

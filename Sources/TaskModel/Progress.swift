@@ -36,8 +36,6 @@ public enum Progress {
     resource.role.isDerived ? 1 : Double(max(1, resource.identity?.size ?? 1))
   }
 
-  static func durable(of task: SendTask) -> Double { of(task) }
-
   /// 0 to 1 of one resource.
   public static func fraction(of resource: Resource, running: Running? = nil) -> Double {
     if resource.isDone { return 1 }

@@ -1,6 +1,6 @@
 public import JSON
 
-/// The proof of one upload, which the business service checks against what is stored (design section 7).
+/// The proof of one upload, which the business service checks against what is stored (docs/server-contract.md).
 public struct Receipt: Sendable, Hashable {
   public static let version: Int64 = 1
 
@@ -38,8 +38,13 @@ public struct Receipt: Sendable, Hashable {
   /// Whether the storage's tag says what the MD5 is; nil where it does not look like one. False is no error: storage that
   /// encrypts by a key of its own gives tags that are no digests (boto/boto3#750).
   public var etagMatchesMd5: Bool? {
-    guard let etag, etag.utf8.count == 32, etag.allSatisfy(\.isHexDigit) else { return nil }
-    return etag.lowercased() == md5
+    etag.flatMap { Self.tag($0, says: md5) }
+  }
+
+  /// Whether a storage's tag says what the MD5 is; nil where it does not look like one.
+  public static func tag(_ tag: String, says md5: String) -> Bool? {
+    guard tag.utf8.count == 32, tag.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
+    return tag.lowercased() == md5
   }
 
   /// The fields that exist, no others.

@@ -1,6 +1,6 @@
 public import JSON
 
-// A task as front ends see it (design section 9): absent means absent, never null. Holds no secret, and no path but the
+// A task as front ends see it (docs/protocol.md): absent means absent, never null. Holds no secret, and no path but the
 // sources' own.
 
 extension SendTask {

@@ -81,6 +81,9 @@ public struct SendTask: Sendable, Hashable {
   public var laneID: LaneID { LaneID(account: account, name: lane) }
 
   public var uploadedCount: Int { resources.count { $0.isDone } }
+
+  /// Whether no export is still to come.
+  public var isExported: Bool { resources.allSatisfy { $0.isDone || $0.export != nil || $0.state == .failed } }
 }
 
 public struct LaneID: Sendable, Hashable {

@@ -37,7 +37,7 @@ public enum Source: Sendable, Hashable {
   }
 }
 
-/// What tells that a file is still the one that was submitted (design section 5).
+/// What tells that a file is still the one that was submitted.
 public struct SourceIdentity: Sendable, Hashable {
   /// Bytes.
   public var size: Int64

@@ -3,7 +3,7 @@ public enum TaskKind: String, Sendable, CaseIterable {
   case feedPost, chatVideo, message, avatar, log
 }
 
-/// What a lane does with a submit while it is busy (design section 4).
+/// What a lane does with a submit while it is busy (docs/lifecycle.md).
 public enum BusyPolicy: Sendable {
   /// Wait in submit order.
   case queue

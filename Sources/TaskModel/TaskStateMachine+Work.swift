@@ -47,8 +47,7 @@ extension TaskStateMachine {
 
   /// The uploads of these newly exported resources; enters `uploading` with the last export.
   mutating func startUploads(_ fresh: [Int]) -> [TaskAction] {
-    let isComplete = task.resources.allSatisfy { $0.isDone || $0.export != nil || $0.state == .failed }
-    if task.state == .exporting && isComplete { move(to: .uploading) }
+    if task.state == .exporting, task.isExported { move(to: .uploading) }
     return fresh.filter { task.resources[$0].state == .exported }.map { .upload($0) }
   }
 

@@ -68,7 +68,7 @@ public struct TaskStateMachine: Sendable {
     case .deliveryFailed(let failure): actions = deliveryFailed(failure)
     }
     task.updatedAt = now
-    task.progress = Progress.durable(of: task)
+    task.progress = Progress.of(task)
     return actions
   }
 

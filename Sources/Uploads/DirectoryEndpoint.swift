@@ -1,3 +1,4 @@
+import Answers
 import Dispatch
 import Glibc
 import Platform
@@ -73,10 +74,7 @@ final class DirectoryEndpoint: UploadEndpoint {
     do {
       return try await Blocking.run(on: Self.queue, work)
     } catch let error as SystemError {
-      let (code, remedy): (FailureCode, Remedy) =
-        error.isDiskFull
-        ? (.diskFull, .needsUser) : error.isForbidden ? (.forbidden, .needsUser) : (.unavailable, .retry)
-      throw Failure(code, "the object can't be stored in the destination's folder: \(error.reason)", remedy: remedy)
+      throw Failure(writing: "the object can't be stored in the destination's folder", error)
     }
   }
 }

@@ -1,5 +1,6 @@
 import Digest
 import HTTP
+import TaskModel
 
 /// An entity tag as far as it can be a digest.
 enum ETag {
@@ -14,8 +15,7 @@ enum ETag {
 
   /// Whether the tag says what the MD5 is; nil where it does not look like one.
   static func matches(_ tag: String?, md5: String) -> Bool? {
-    guard let tag, tag.utf8.count == 32, Hex.bytes(tag) != nil else { return nil }
-    return tag.lowercased() == md5
+    tag.flatMap { Receipt.tag($0, says: md5) }
   }
 
   /// Encrypted by a key that the storage does not tell, the tag is no digest of the bytes, whatever it looks like

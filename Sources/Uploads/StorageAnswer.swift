@@ -32,10 +32,7 @@ enum StorageAnswer {
   /// A PUT that was answered by a page for people, as the network of a hotel does, went nowhere. Not so a form, nor a 201
   /// (Apache says "Created" on a page).
   static func page(_ response: HTTPResponse, host: String) -> Failure? {
-    guard response.status == 200, WebPage.isIn(response) else { return nil }
-    return Failure(
-      .badAnswer, "\(host) answered with a web page; does this network want a sign-in?", remedy: .retry,
-      httpStatus: response.status)
+    response.status == 200 ? WebPage.failure(response, host: host) : nil
   }
 
   /// Its tag says that it has other bytes than went out.

@@ -14,14 +14,8 @@ enum WholeFileRequest {
     progress: @escaping UploadProgress
   ) async throws -> String? {
     var request = request
-    request.stallTimeoutMs = tools.settings.stallTimeoutMs
-    request.connectTimeoutMs = tools.settings.connectTimeoutMs
-    let response: HTTPResponse
-    do {
-      response = try await tools.http.send(request, progress: progress)
-    } catch let error as HTTPError {
-      throw StatusMap.failure(error)
-    }
+    request.setPatience(tools.settings)
+    let response = try await tools.http.ask(request, progress: progress)
     if !isDone(response), let failure = StorageAnswer.failure(response, host: request.host) { throw failure }
     if request.method == "PUT", let failure = StorageAnswer.page(response, host: request.host) { throw failure }
     let tag = response.header("ETag") ?? S3XML.text("ETag", in: S3XML.document(response.body))

@@ -20,13 +20,3 @@ func sampleTask(id: String = "task-1") -> SendTask {
   task.attempt = 3
   return task
 }
-
-/// The `Failure` that `body` throws, if it does.
-func failure(_ body: () async throws -> String?) async -> Failure? {
-  do {
-    _ = try await body()
-    return nil
-  } catch {
-    return error as? Failure
-  }
-}

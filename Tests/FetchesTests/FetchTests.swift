@@ -32,7 +32,7 @@ private final class Fetching {
   func statuses() throws -> [Int] { try log().compactMap { $0["status"] as? Int } }
 
   /// A service of its own each time, as after a restart.
-  var service: FetchService { FetchService(folder: folder.path, config: config, http: HTTPClient()) }
+  var service: FetchService { FetchService(folder: folder.path, config: CurrentConfig(config), http: HTTPClient()) }
 
   func task(role: ResourceRole = .image) -> SendTask {
     let resource = Resource(
@@ -48,12 +48,7 @@ private final class Fetching {
   }
 
   func failure(role: ResourceRole = .image) async -> Failure? {
-    do {
-      _ = try await fetch(role: role)
-      return nil
-    } catch {
-      return error as? Failure
-    }
+    await TaskTestSupport.failure { try await fetch(role: role) }
   }
 
   func content(_ found: SourceRefresh) throws -> String {

@@ -34,7 +34,7 @@ from scripted_http import ScriptedHandler, ScriptedServer
 
 MAX_OBJECT = 4 << 30
 KINDS = ("feedPost", "chatVideo", "message", "avatar", "log")
-# What a receipt may say (design section 7). A field that nobody knows is refused rather than trusted.
+# What a receipt may say (docs/server-contract.md). A field that nobody knows is refused rather than trusted.
 RECEIPT_REQUIRED = {"v", "url", "mime", "size", "md5", "sha256", "name"}
 RECEIPT_OPTIONAL = {"etag", "width", "height", "durationMs"}
 

@@ -49,7 +49,8 @@ struct IdlenessTests {
     let engine = try Engine(
       storePath: folder("taskcenter.db"),
       parts: Engine.Parts(
-        config: Config(), exporter: world, sources: world, uploader: world, deliverer: world, clock: SystemClock(),
+        config: CurrentConfig(Config()), exporter: world, sources: world, uploader: world, deliverer: world,
+        clock: SystemClock(),
         log: Log(level: .error) { _, _ in }))
     var submission = Submission(kind: .message, resources: [])
     submission.payload = ["text": "hello"]

@@ -58,7 +58,8 @@ struct LostWakesTests {
     let engine = try Engine(
       storePath: path,
       parts: Engine.Parts(
-        config: config, exporter: nobody, sources: nobody, uploader: nobody, deliverer: publisher, clock: SystemClock(),
+        config: CurrentConfig(config), exporter: nobody, sources: nobody, uploader: nobody, deliverer: publisher,
+        clock: SystemClock(),
         log: Log(level: .error) { _, _ in }))
     try await engine.start()
     return engine

@@ -39,22 +39,12 @@ struct Fixture {
     config.uploads.partSize = partSize
     config.destinations["d"] = Destination(credential: credential, delivery: .journal(path: "/dev/null"))
     return UploadService(
-      config: config, http: HTTPClient(), exportsFolder: folder.path, clock: StillClock(time: now),
+      config: CurrentConfig(config), http: HTTPClient(), exportsFolder: folder.path, clock: StillClock(time: now),
       frontEnds: NoFrontEnds())
   }
 
   private static func sum(_ program: String, _ path: String) throws -> String {
     String(String(decoding: try Command.run(program, [path]), as: UTF8.self).prefix { $0 != " " })
-  }
-}
-
-/// A clock that stands, and on which nothing ever ends its sleep but a cancel.
-struct StillClock: TaskModel.Clock {
-  let time: Int64
-  func now() -> Int64 { time }
-  func sleep(milliseconds: Int64) async throws {
-    for await _ in AsyncStream<Void>.makeStream().stream {}
-    try Task.checkCancellation()
   }
 }
 
@@ -99,13 +89,30 @@ extension UploadSession {
   }
 }
 
-/// The `Failure` that `body` throws, if it does.
-func failure(_ body: () async throws -> UploadResult) async -> Failure? {
-  do {
-    _ = try await body()
-    return nil
-  } catch {
-    return error as? Failure
+/// What a progress closure was told.
+final class Told: Sendable {
+  private let state = Mutex<[Int64]>([])
+  var values: [Int64] { state.withLock { $0 } }
+  func note(_ value: Int64) { state.withLock { $0.append(value) } }
+  func isFirst() -> Bool {
+    state.withLock { state in
+      state.append(0)
+      return state.count == 1
+    }
+  }
+}
+
+extension TestServer {
+  /// Where it plays the business service.
+  var credentialSource: CredentialSource { .http(HTTPTarget(url: url + "/uploads")) }
+
+  /// Answers every credential request with this one for resource 0.
+  func issue(_ credential: JSONObject) throws {
+    var credential = credential
+    credential["index"] = 0
+    let answer = JSONWriter.text(["uploads": .array([.object(credential)])])
+    let rule: JSONValue = ["match": "POST", "times": 0, "status": 200, "body": .string(answer)]
+    try rules(JSONWriter.text(.array([rule])))
   }
 }
 

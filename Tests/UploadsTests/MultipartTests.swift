@@ -270,16 +270,3 @@ struct MultipartTests {
     #expect(lender.state.withLock { $0.taken } > 0 && lender.state.withLock { $0.out } == 0)
   }
 }
-
-/// What a progress closure was told.
-final class Told: Sendable {
-  private let state = Mutex<[Int64]>([])
-  var values: [Int64] { state.withLock { $0 } }
-  func note(_ value: Int64) { state.withLock { $0.append(value) } }
-  func isFirst() -> Bool {
-    state.withLock { state in
-      state.append(0)
-      return state.count == 1
-    }
-  }
-}

@@ -40,7 +40,7 @@ struct PutTests {
     }
   }
 
-  @Test("the service is asked once for all resources, with what the design says")
+  @Test("the service is asked once for all resources, with what docs/server-contract.md says")
   func asksOnce() async throws {
     var fixture = try Fixture(sizes: [10, 20, 30, 40])
     fixture.task.resources[3].url = "https://done"

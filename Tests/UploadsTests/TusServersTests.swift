@@ -1,8 +1,6 @@
 import Foundation
 import HTTP
 import JSON
-import Synchronization
-import TaskConfig
 import TaskModel
 import TaskTestSupport
 import Testing
@@ -21,7 +19,7 @@ struct TusServersTests {
     let fixture: Fixture
     let proxy: FlakyProxy
     let issuer: TestServer
-    let memory = SavedBox()
+    let memory = TestMemory()
     let folder: TemporaryFolder
     private let server: ServerProcess?
     private let endpoint: String
@@ -49,22 +47,10 @@ struct TusServersTests {
     }
 
     func upload() async throws -> UploadResult {
-      var credential: JSONObject = JSONObject([
-        ("index", .int(0)), ("protocol", "tus"), ("endpoint", .string(endpoint)),
-      ])
+      var credential: JSONObject = ["protocol": "tus", "endpoint": .string(endpoint)]
       credential["publicUrl"] = publicUrl.map(JSONValue.string)
-      let answer = JSONWriter.text(["uploads": .array([.object(credential)])])
-      let rule: JSONValue = ["match": "POST", "times": 0, "status": 200, "body": .string(answer)]
-      try issuer.rules(JSONWriter.text(.array([rule])))
-      var config = Config()
-      config.uploads.partSize = 4 << 20
-      config.uploads.stallTimeoutMs = 20_000
-      config.destinations["d"] = Destination(
-        credential: .http(HTTPTarget(url: issuer.url + "/uploads")), delivery: .journal(path: "/dev/null"))
-      let service = UploadService(
-        config: config, http: HTTPClient(), exportsFolder: fixture.folder.path, clock: StillClock(time: 0),
-        frontEnds: NoFrontEnds())
-      let session = try service.session(for: fixture.task)
+      try issuer.issue(credential)
+      let session = try fixture.service(issuer.credentialSource, partSize: 4 << 20).session(for: fixture.task)
       return try await session.upload(fixture.task.resources[0], of: fixture.task, memory: memory) { _ in }
     }
 
@@ -74,13 +60,6 @@ struct TusServersTests {
       let id = result.url.split(separator: "/").last.map(String.init) ?? ""
       return try folder.read("tus/\(id)")
     }
-  }
-
-  private final class SavedBox: UploadMemory {
-    private let state = Mutex<JSONValue?>(nil)
-    var saved: JSONValue? { state.withLock { $0 } }
-    func save(_ value: JSONValue) async throws { state.withLock { $0 = value } }
-    func discard() async throws { state.withLock { $0 = nil } }
   }
 
   @Test("a file goes up whole", arguments: Kind.allCases, [0, 5_000, 9_000_000])
@@ -118,9 +97,7 @@ struct TusServersTests {
     let bench = try Bench(kind, size: 14_000_000, rule: "match=PATCH,skip=1,cut=100000,times=0")
     await #expect(throws: Failure.self) { _ = try await bench.upload() }
     let state = try #require(bench.memory.saved)
-    let service = UploadService(
-      config: Config(), http: HTTPClient(), exportsFolder: bench.fixture.folder.path, clock: StillClock(time: 0),
-      frontEnds: NoFrontEnds())
+    let service = bench.fixture.service(bench.issuer.credentialSource)
     var isDone = false
     for _ in 0..<20 where !isDone {
       do {

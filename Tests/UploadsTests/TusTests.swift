@@ -1,8 +1,5 @@
 import Foundation
-import HTTP
 import JSON
-import Synchronization
-import TaskConfig
 import TaskModel
 import TaskTestSupport
 import Testing
@@ -16,7 +13,7 @@ private final class TusBench {
   let proxy: FlakyProxy
   let issuer: TestServer
   let fixture: Fixture
-  let memory: MemoryBox
+  let memory = TestMemory()
   var withPublicUrl = true
   static let part = 100_000
 
@@ -26,7 +23,6 @@ private final class TusBench {
     proxy = try FlakyProxy(targetPort: Int(tus.words[0]) ?? 0, rule: rule)
     issuer = try TestServer()
     fixture = try Fixture(sizes: [size])
-    memory = MemoryBox()
   }
 
   var direct: String { "http://127.0.0.1:\(tus.words[0])" }
@@ -54,54 +50,21 @@ private final class TusBench {
 
   /// One attempt; a service of its own, as after a restart.
   func upload() async throws -> UploadResult {
-    let publicUrl = withPublicUrl ? #","publicUrl":"\#(direct)/objects/my%20photo.jpg""# : ""
-    try issuer.rules(
-      #"""
-      [{"match":"POST","times":0,"status":200,"body":"{\"uploads\":[{\"index\":0,\"protocol\":\"tus\",\"endpoint\":\"\#(proxy.url)/files\",\"headers\":{\"Authorization\":\"secret\"}\#(publicUrl.replacing("\"", with: "\\\""))}]}"}]
-      """#)
-    var config = Config()
-    config.uploads.partSize = Int64(Self.part)
-    config.uploads.stallTimeoutMs = 20_000
-    config.destinations["d"] = Destination(
-      credential: .http(HTTPTarget(url: issuer.url + "/uploads")), delivery: .journal(path: "/dev/null"))
-    let service = UploadService(
-      config: config, http: HTTPClient(), exportsFolder: fixture.folder.path, clock: StillClock(time: 0),
-      frontEnds: NoFrontEnds())
-    let session = try service.session(for: fixture.task)
+    var credential: JSONObject = [
+      "protocol": "tus", "endpoint": .string(proxy.url + "/files"), "headers": ["Authorization": "secret"],
+    ]
+    if withPublicUrl { credential["publicUrl"] = .string(direct + "/objects/my%20photo.jpg") }
+    try issuer.issue(credential)
+    let session = try fixture.service(issuer.credentialSource, partSize: Int64(Self.part)).session(for: fixture.task)
     return try await session.upload(fixture.task.resources[0], of: fixture.task, memory: memory) { _ in }
   }
 
-  func failure() async -> Failure? { await failureOf { try await self.upload() } }
+  func failure() async -> Failure? { await TaskTestSupport.failure { try await upload() } }
 
   /// What is read at the object's place.
   func object() throws -> Data { try Curl.fetch("\(direct)/objects/my%20photo.jpg") }
 
   func isWhole() throws -> Bool { try object() == fixture.folder.read("export-0") }
-}
-
-/// The function beside the method of the same name.
-private func failureOf(_ body: () async throws -> UploadResult) async -> Failure? { await failure(body) }
-
-/// Keeps what is saved, as the store does, over attempts.
-private final class MemoryBox: UploadMemory {
-  private let state = Mutex<(saved: JSONValue?, discarded: [JSONValue], saves: Int)>((nil, [], 0))
-  var saved: JSONValue? { state.withLock { $0.saved } }
-  var discarded: [JSONValue] { state.withLock { $0.discarded } }
-  var saves: Int { state.withLock { $0.saves } }
-
-  func save(_ value: JSONValue) async throws {
-    state.withLock { state in
-      state.saved = value
-      state.saves += 1
-    }
-  }
-
-  func discard() async throws {
-    state.withLock { state in
-      if let saved = state.saved { state.discarded.append(saved) }
-      state.saved = nil
-    }
-  }
 }
 
 @Suite("Uploads by tus", .serialized)
@@ -130,7 +93,7 @@ struct TusTests {
     _ = try await bench.upload()
     #expect(try bench.isWhole())
     #expect(try bench.methods() == (isTaken ? ["POST"] : ["POST", "PATCH"]))
-    #expect(bench.memory.saves == (isTaken ? 0 : 1))
+    #expect(bench.memory.all.count == (isTaken ? 0 : 1))
   }
 
   @Test("a server that answers no OPTIONS gets no checksum, and the file")
@@ -323,9 +286,7 @@ struct TusTests {
     _ = await bench.failure()
     try bench.proxy.rules("")
     let state = try #require(bench.memory.saved)
-    let service = UploadService(
-      config: Config(), http: HTTPClient(), exportsFolder: bench.fixture.folder.path, clock: StillClock(time: 0),
-      frontEnds: NoFrontEnds())
+    let service = bench.fixture.service(bench.issuer.credentialSource)
     /// The server may hold the lock of the request that was cut for a moment longer.
     func abandon() async throws {
       for _ in 0..<500 {
@@ -343,77 +304,5 @@ struct TusTests {
     try await abandon()
     let statuses = try bench.log().filter { $0.method == "DELETE" && $0.status != 423 }.map(\.status)
     #expect(statuses == [503, 204, 404, 405])
-  }
-}
-
-@Suite("Words of tus")
-struct TusWordsTests {
-  @Test(
-    "a location is absolute, or relative to where it was created",
-    arguments: [
-      ("http://b/x", "http://b/x"), ("/x/1?a=b", "http://a:1/x/1?a=b"), ("1", "http://a:1/files/1"),
-      ("//b/x", "http://b/x"), ("", nil), ("ftp://b/x", nil),
-    ])
-  func location(_ location: String, _ url: String?) {
-    #expect(TusLocation.resolve(location, against: "http://a:1/files/?q=/z") == url)
-  }
-
-  @Test("a location never leads down from https to http")
-  func downgrade() {
-    #expect(TusLocation.resolve("http://a/1", against: "https://a/files") == nil)
-    #expect(TusLocation.resolve("/1", against: "https://a") == "https://a/1")
-  }
-
-  @Test("metadata is in base 64, and the two names that servers want are never missing")
-  func metadata() {
-    let text = TusMetadata.text(
-      [HTTPHeader("filename", "x"), HTTPHeader("flag", "")], name: "ä.jpg", mime: "image/jpeg")
-    #expect(text == "filename eA==,flag,filetype aW1hZ2UvanBlZw==")
-    #expect(TusMetadata.text([], name: "ä.jpg", mime: "a/b").hasPrefix("filename w6QuanBn,"))
-    #expect(!TusMetadata.isKey("a b") && !TusMetadata.isKey("a,b") && !TusMetadata.isKey("") && TusMetadata.isKey("a"))
-  }
-
-  @Test("a checksum is sent only where one was announced, the strongest that both know")
-  func checksum() {
-    func features(_ headers: [(String, String)]) -> TusFeatures {
-      TusFeatures(HTTPResponse(status: 204, headers: headers.map { HTTPHeader($0.0, $0.1) }))
-    }
-    let algorithms = ("Tus-Checksum-Algorithm", "MD5, sha1")
-    #expect(features([("Tus-Extension", "creation, checksum"), algorithms]).checksum == .sha1)
-    #expect(features([("Tus-Extension", "creation"), algorithms]).checksum == nil)
-    #expect(features([("Tus-Extension", "checksum"), ("Tus-Checksum-Algorithm", "crc32")]).checksum == nil)
-    #expect(TusFeatures().checksum == nil)
-  }
-
-  @Test("the credential's headers stay with the server that they are for")
-  func secrets() {
-    let credential = TusCredential(
-      endpoint: "https://a/files", headers: [HTTPHeader("Authorization", "s"), HTTPHeader("Upload-Offset", "7")])
-    #expect(
-      TusCall.request("HEAD", "https://a/files/1", credential).headers.map(\.name) == [
-        "Tus-Resumable", "Authorization",
-      ])
-    #expect(TusCall.request("HEAD", "https://b/files/1", credential).headers.map(\.name) == ["Tus-Resumable"])
-    #expect(TusCall.request("HEAD", "http://a/files/1", credential).headers.map(\.name) == ["Tus-Resumable"])
-  }
-
-  @Test(
-    "an answer says what to do",
-    arguments: [
-      (409, FailureCode.badAnswer, Remedy.resume), (404, .uploadLost, .restart), (410, .uploadLost, .restart),
-      (412, .rejected, .giveUp), (413, .rejected, .giveUp), (423, .unavailable, .retry),
-      (460, .integrityMismatch, .restart),
-      (401, .forbidden, .refreshCredential), (503, .unavailable, .retry), (507, .insufficientStorage, .needsUser),
-    ])
-  func answers(_ status: Int, _ code: FailureCode, _ remedy: Remedy) {
-    let failure = TusCall.failure(HTTPResponse(status: status), host: "h", isCreation: false)
-    #expect(failure?.code == code)
-    #expect(failure?.remedy == remedy)
-    #expect(TusCall.failure(HTTPResponse(status: 204), host: "h", isCreation: false) == nil)
-  }
-
-  @Test("at the creation a missing place is a wrong place")
-  func creation() {
-    #expect(TusCall.failure(HTTPResponse(status: 404), host: "h", isCreation: true)?.code == .rejected)
   }
 }

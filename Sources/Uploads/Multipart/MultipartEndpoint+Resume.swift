@@ -117,7 +117,7 @@ extension MultipartEndpoint {
       if failure.remedy == .retry, place.presignedId == nil { throw failure }
       return nil
     }
-    guard response.header("Content-Length").flatMap({ Int64($0) }) == file.export.size else { return nil }
+    guard response.int("Content-Length") == file.export.size else { return nil }
     let etag = response.header("ETag").map(ETag.bare)
     if response.header(Self.tokenHeader) == token { return result(etag: etag) }
     guard let etag, etag == (try await expectedTag()) else { return nil }

@@ -1,7 +1,8 @@
+import Answers
 import JSON
 import TaskModel
 
-/// What the service is told when it is asked for credentials (design section 11). Pure.
+/// What the service is told when it is asked for credentials (docs/server-contract.md). Pure.
 struct CredentialRequest: Sendable {
   /// The resources that it names.
   let indexes: Set<Int>
@@ -37,7 +38,7 @@ struct CredentialRequest: Sendable {
         return .object(resource)
       })
     json = .object(object)
-    places = ["kind": task.kind.rawValue, "account": task.account, "taskId": task.id]
+    places = task.places
   }
 
   /// For one resource alone.

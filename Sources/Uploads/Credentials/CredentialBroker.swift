@@ -202,8 +202,5 @@ actor CredentialBroker {
 }
 
 extension SendTask {
-  /// Whether no export is still to come.
-  fileprivate var isExported: Bool { resources.allSatisfy { $0.isDone || $0.export != nil || $0.state == .failed } }
-
   fileprivate var exportedCount: Int { resources.count { $0.export != nil } }
 }

@@ -14,7 +14,7 @@ struct TusFeatures: Sendable, Hashable {
   init(_ response: HTTPResponse) {
     extensions = Self.words(response.header("Tus-Extension"))
     checksums = Self.words(response.header("Tus-Checksum-Algorithm"))
-    maxSize = response.header("Tus-Max-Size").flatMap { Int64($0) }.flatMap { $0 > 0 ? $0 : nil }
+    maxSize = response.int("Tus-Max-Size").flatMap { $0 > 0 ? $0 : nil }
   }
 
   private static func words(_ text: String?) -> Set<String> {

@@ -4,8 +4,8 @@ import JSON
 import TaskConfig
 import TaskModel
 
-/// Asks the business service.
-struct CredentialIssuer: Sendable {
+/// Asks the business service for credentials, by HTTP.
+struct HTTPIssuer: Sendable {
   let target: HTTPTarget
   let http: HTTPClient
   let settings: Config.Uploads
@@ -13,13 +13,9 @@ struct CredentialIssuer: Sendable {
 
   /// - Throws: `Failure`, or `CancellationError`.
   func ask(_ body: CredentialRequest) async throws -> CredentialAnswer {
-    let request = httpRequest(body)
-    let response: HTTPResponse
-    do {
-      response = try await http.send(request)
-    } catch let error as HTTPError {
-      throw StatusMap.failure(error)
-    }
+    var request = HTTPRequest(posting: body.json, to: target, places: body.places, settings)
+    request.maxResponseBytes = Self.maximumAnswer
+    let response = try await http.ask(request)
     if var failure = StatusMap.failure(response, host: request.host, from: .service) {
       // The service knows better than a status why it refuses (blocked, not a member).
       if failure.isPermanent, let problem = ProblemDocument(response) {
@@ -38,17 +34,6 @@ struct CredentialIssuer: Sendable {
 
   /// Bytes: 10,000 parts, and a signed URL with a session token takes up to 1.5 kB.
   private static let maximumAnswer = 16 << 20
-
-  private func httpRequest(_ body: CredentialRequest) -> HTTPRequest {
-    let url = URLTemplate.fill(target.url, body.places)
-    var headers = target.headers.map { HTTPHeader($0.name, $0.value) }
-    headers.append(HTTPHeader("Content-Type", "application/json"))
-    var request = HTTPRequest("POST", url: url, headers: headers, body: .data(JSONWriter.bytes(body.json)))
-    request.stallTimeoutMs = settings.stallTimeoutMs
-    request.connectTimeoutMs = settings.connectTimeoutMs
-    request.maxResponseBytes = Self.maximumAnswer
-    return request
-  }
 
   private static func parse(_ response: HTTPResponse, host: String) throws(Failure) -> CredentialAnswer {
     let value: JSONValue

@@ -1,7 +1,7 @@
 import HTTP
 import JSON
 
-/// The right to upload one resource, as the business service gave it (design section 11).
+/// The right to upload one resource, as the business service gave it (docs/server-contract.md).
 enum UploadCredential: Sendable, Hashable {
   case put(PutCredential)
   case multipart(MultipartCredential)

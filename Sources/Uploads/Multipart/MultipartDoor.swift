@@ -1,3 +1,4 @@
+import Answers
 import Digest
 import HTTP
 import TaskModel
@@ -44,8 +45,7 @@ extension MultipartCall {
   static let completeTimeoutMs: Int64 = 600_000
 
   func apply(_ tools: UploadTools, to request: inout HTTPRequest) {
-    request.connectTimeoutMs = tools.settings.connectTimeoutMs
-    request.stallTimeoutMs = tools.settings.stallTimeoutMs
+    request.setPatience(tools.settings)
     if case .complete = self {
       request.stallTimeoutMs = max(tools.settings.stallTimeoutMs, 60_000)
       request.totalTimeoutMs = Self.completeTimeoutMs
