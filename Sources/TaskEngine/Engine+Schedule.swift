@@ -126,17 +126,18 @@ extension Engine {
 
   func wake(_ id: SendTask.ID) async {
     guard held[id] == nil else { return }
-    if await !save(.wake, of: id) { setTimer() }
+    if await !tell(.wake, to: id) { setTimer() }
   }
 
   /// After a failed commit the store still says that the task runs, though nothing does; or that it waits, though what it
   /// waited for has come.
   private func saveAgain(_ event: TaskEvent, of id: SendTask.ID) async {
-    if await save(event, of: id) { unsaved[id] = nil }
+    if await tell(event, to: id) { unsaved[id] = nil }
   }
 
-  /// - Returns: false where it is still owed.
-  private func save(_ event: TaskEvent, of id: SendTask.ID) async -> Bool {
+  /// - Returns: false where it can't be saved, and is owed.
+  @discardableResult
+  func tell(_ event: TaskEvent, to id: SendTask.ID) async -> Bool {
     do {
       try await ledger.apply(event, to: id)
     } catch EngineError.notFound {

@@ -7,20 +7,15 @@ import TaskStorage
 
 extension Engine {
   /// Takes up what is in the store and begins to work.
-  /// - Throws: the store's error.
-  public func start() async throws {
+  public func start() async {
     let found = store.inventory
     parts.exporter.sweep(keeping: found.exportFiles)
     for task in found.unfinished { note(task) }
     let orphans = found.unfinished.filter { $0.state.isRunning }
-    for task in orphans {
-      do {
-        try await ledger.apply(.rescued, to: task.id)
-      } catch EngineError.notFound {
-        // A front end was quicker and has deleted it.
-      }
-    }
-    if !orphans.isEmpty { parts.log(.info, "rescued \(orphans.count) tasks that a dead engine left") }
+    // On a full disk one stays as it is, and nothing of it begins, until it can be saved.
+    var rescued = 0
+    for task in orphans where await tell(.rescued, to: task.id) { rescued += 1 }
+    if rescued > 0 { parts.log(.info, "rescued \(rescued) tasks that a dead engine left") }
     Task { await runLoop() }
     scheduleEverything()
     reaper.wake()

@@ -72,7 +72,7 @@ struct Launch {
     try orRefuse(70, "stdin can't be read") { try main.start() }
     Task {
       do {
-        try await engine.start()
+        await engine.start()
         try Door.open(folder: folder) { connection in
           let session = Session(
             service: service, input: connection, output: connection, drainMs: Launch.drainMs, onEnd: { _ in })

@@ -61,7 +61,7 @@ struct LostWakesTests {
         config: CurrentConfig(config), exporter: nobody, sources: nobody, uploader: nobody, deliverer: publisher,
         clock: SystemClock(),
         log: Log(level: .error) { _, _ in }))
-    try await engine.start()
+    await engine.start()
     return engine
   }
 
@@ -132,6 +132,25 @@ struct LostWakesTests {
     }
     try disk.execute("DROP TRIGGER refuse")
     #expect(try await engine.wait(for: id, timeoutMs: nil).failure?.code == .deliveryUnknown)
+    await engine.stop()
+  }
+
+  @Test("what a dead engine left while the store can't be written")
+  func rescueAtFullDisk() async throws {
+    let hanging = Publisher { _ in
+      try await Swift.Task.sleep(for: .seconds(3600))
+      return nil
+    }
+    let dead = try await start(hanging)
+    let id = try await submit(dead)
+    var asked = hanging.asked.makeAsyncIterator()
+    #expect(await asked.next() == 1)
+    await dead.stop()
+    let disk = try refuse("NEW.state = 'queued'")
+    let engine = try await start(Publisher { _ in "post" })
+    #expect(try await engine.task(id).state == .delivering)
+    try disk.execute("DROP TRIGGER refuse")
+    #expect(try await engine.wait(for: id, timeoutMs: nil).state == .sent)
     await engine.stop()
   }
 }
