@@ -1,15 +1,14 @@
 """One large tus upload to SeaweedFS beside tuspy, the reference client in Python: the same chunks, one at a time."""
-import http.server
 import json
 import statistics
 import subprocess
 import sys
-import threading
 import time
 
 import s3_part
 import upload_part
 from engine_client import EngineProcess  # upload_part puts it on the path
+from json_service import JSONService
 from storage import Weed
 
 ROUNDS = 3
@@ -47,31 +46,18 @@ def place(weed, name):
 def issuer(weed, size):
     """Names a place of its own for every upload, and checks nothing. Warms memory before it answers, as is done before tuspy
     starts (see touch_memory); `answered` is when it was."""
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def answer(request, _):
+        upload_part.touch_memory(2 * size)
+        service.answered = time.perf_counter()
+        return {"uploads": [{"index": resource["index"], "protocol": "tus", "endpoint": place(weed, request["taskId"])}
+                            for resource in request["resources"]]}
 
-        def do_POST(self):
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            uploads = [{"index": resource["index"], "protocol": "tus", "endpoint": place(weed, request["taskId"])}
-                       for resource in request["resources"]]
-            answer = json.dumps({"uploads": uploads}).encode()
-            upload_part.touch_memory(2 * size)
-            self.server.answered = time.perf_counter()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server
+    service = JSONService(answer)
+    return service
 
 
-def config(folder, port):
-    destination = {"credential": {"type": "http", "url": f"http://127.0.0.1:{port}/uploads"},
+def config(folder, url):
+    destination = {"credential": {"type": "http", "url": url + "/uploads"},
                    "delivery": {"type": "journal", "path": str(folder / "sent.jsonl")}}
     path = folder / "config.json"
     path.write_text(json.dumps({"uploads": {"partSize": CHUNK}, "destinations": {"bench": destination},
@@ -87,7 +73,7 @@ def measure(programs, build, work, size, where):
     service = issuer(weed, size)
     rounds = {"taskcenterd": []}
     try:
-        command = [programs / "taskcenterd", "--store", work / "store", "--config", config(work, service.server_port)]
+        command = [programs / "taskcenterd", "--store", work / "store", "--config", config(work, service.url)]
         with EngineProcess(command) as engine:
             engine.call("event/subscribe", {"progressIntervalMs": 1000})
             for _ in range(ROUNDS):
@@ -102,7 +88,7 @@ def measure(programs, build, work, size, where):
                     weed.request("DELETE", "/" + key)
             memory = s3_part.peak_mebibytes(engine.process.pid)
     finally:
-        service.shutdown()
+        service.stop()
         weed.stop()
     if not python:
         print("tuspy can't be installed and was not measured", file=sys.stderr)

@@ -1,13 +1,11 @@
 """One large `put` upload beside `curl -T` of the same bytes to the same nginx."""
 import hashlib
-import http.server
 import json
 import os
 import shutil
 import statistics
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -15,6 +13,7 @@ SERVERS = Path(__file__).resolve().parents[1] / "Servers"
 sys.path.insert(0, str(SERVERS))
 
 from engine_client import EngineProcess  # noqa: E402
+from json_service import JSONService  # noqa: E402
 
 ROUNDS = 3
 PATIENCE_S = 900
@@ -39,34 +38,20 @@ def credential_service(storage_url, size):
     """Points every upload at nginx and accepts every delivery. No checks: they would be measured too.
 
     Warms memory before it answers a credential request, as is done before curl starts; `answered` is when it was."""
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def answer(request, path):
+        if path.startswith("/send/"):
+            return {"id": "post"}
+        touch_memory(2 * size)
+        service.answered = time.time()
+        return {"uploads": [{"index": resource["index"], "protocol": "put",
+                             "url": f"{storage_url}/{request['taskId']}/{resource['index']}", "headers": {}}
+                            for resource in request["resources"]]}
 
-        def do_POST(self):
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            uploads = [{"index": resource["index"], "protocol": "put",
-                        "url": f"{storage_url}/{request['taskId']}/{resource['index']}", "headers": {}}
-                       for resource in request["resources"]]
-            is_delivery = self.path.startswith("/send/")
-            answer = json.dumps({"id": "post"} if is_delivery else {"uploads": uploads}).encode()
-            if not is_delivery:
-                touch_memory(2 * size)
-                self.server.answered = time.time()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server
+    service = JSONService(answer)
+    return service
 
 
-def write_config(folder, port):
-    base = f"http://127.0.0.1:{port}"
+def write_config(folder, base):
     config = {"destinations": {"bench": {"credential": {"type": "http", "url": f"{base}/uploads"},
                                          "delivery": {"type": "http", "url": f"{base}/send/{{kind}}"}}},
               "accounts": {"default": {"destination": "bench"}}}
@@ -146,7 +131,7 @@ def measure(programs, work, size):
     ours, theirs, hashes = [], [], []
     try:
         command = [programs / "taskcenterd", "--store", work / "store",
-                   "--config", write_config(work, service.server_port)]
+                   "--config", write_config(work, service.url)]
         with EngineProcess(command) as engine:
             object_file = work / "object.zip"
             # One round to warm up: it leaves the very bytes that go up, for curl to send them too.
@@ -161,7 +146,7 @@ def measure(programs, work, size):
                 (store / "curl").unlink()
                 hashes.append(hash_seconds(object_file))
     finally:
-        service.shutdown()
+        service.stop()
         nginx.stop()
     gigabytes = f"{object_file.stat().st_size / 2**30:.2f} GiB"
 

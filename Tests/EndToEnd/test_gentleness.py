@@ -4,12 +4,12 @@ import os
 import signal
 import subprocess
 import threading
-import time
 import unittest
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from harness import HERE, Line, make_photo
+from harness import HERE, Line, make_photo  # before what it puts on the path
+from json_service import JSONService
 
 
 class HeldHosts(Line):
@@ -171,30 +171,16 @@ class Nginx(Line):
 
     def credentials(self, base, place):
         """A service that hands out places of nginx, and takes every delivery."""
-        class Issuer(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+        def answer(order, path):
+            if path == "/send":
+                return {"id": "1"}
+            return {"uploads": [{"index": one["index"], "protocol": "put", "publicUrl": f"{base}/{place}",
+                                 "url": f"{base}/{place}?token=secret", "headers": {"Authorization": "Bearer secret"}}
+                                for one in order["resources"]]}
 
-            def log_message(self, *arguments):
-                pass
-
-            def do_POST(self):
-                order = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                answer = {"id": "1"}
-                if self.path == "/uploads":
-                    answer = {"uploads": [{"index": one["index"], "protocol": "put", "publicUrl": f"{base}/{place}",
-                                           "url": f"{base}/{place}?token=secret",
-                                           "headers": {"Authorization": "Bearer secret"}} for one in order["resources"]]}
-                content = json.dumps(answer).encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-        issuer = ThreadingHTTPServer(("127.0.0.1", 0), Issuer)
-        issuer.daemon_threads = True
-        threading.Thread(target=issuer.serve_forever, daemon=True).start()
-        self.addCleanup(lambda: (issuer.shutdown(), issuer.server_close()))
-        return f"http://127.0.0.1:{issuer.server_port}"
+        service = JSONService(answer)
+        self.addCleanup(service.stop)
+        return service.url
 
     def send(self, base, place, state="sent", **sections):
         url = self.credentials(base, place)
