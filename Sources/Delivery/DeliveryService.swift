@@ -1,29 +1,25 @@
 public import HTTP
 import Platform
-import Synchronization
 public import TaskConfig
 public import TaskModel
 
 /// Publishes tasks the way their destination wants it.
 public final class DeliveryService: Deliverer {
-  private let config: Mutex<Config>
+  private let config: CurrentConfig
   private let http: HTTPClient
   private let frontEnds: any FrontEnds
   private let now: @Sendable () -> Int64
 
   /// - Parameter now: milliseconds since 1970, for the journal's `at`; nil: the system's clock.
-  public init(config: Config, http: HTTPClient, frontEnds: any FrontEnds, now: (@Sendable () -> Int64)? = nil) {
-    self.config = Mutex(config)
+  public init(config: CurrentConfig, http: HTTPClient, frontEnds: any FrontEnds, now: (@Sendable () -> Int64)? = nil) {
+    self.config = config
     self.http = http
     self.frontEnds = frontEnds
     self.now = now ?? { SystemTime.wallMs() }
   }
 
-  /// For deliveries from now on.
-  public func update(_ config: Config) { self.config.withLock { $0 = config } }
-
   public func deliver(_ task: SendTask, mode: DeliveryMode) async throws -> String? {
-    let config = config.withLock { $0 }
+    let config = config.value
     switch try config.destination(of: task).delivery {
     case .journal(let path):
       try await JournalDelivery(path: path, now: now).deliver(task, mode: mode)

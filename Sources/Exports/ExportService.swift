@@ -15,7 +15,7 @@ public import TaskModel
 public final class ExportService: Exporter {
   private let folder: String
   private let sourcesFolder: String
-  private let current: Mutex<Config>
+  private let config: CurrentConfig
   private let pool: WorkerPool
   private let index = ExportIndex()
   private let turns = ExportTurns()
@@ -31,21 +31,17 @@ public final class ExportService: Exporter {
   ///   - folder: for finished and unfinished exports; made by the caller.
   ///   - sourcesFolder: where fetched and copied sources lie.
   ///   - program: path of `taskcenter-export`.
+  ///   - config: workers keep the memory limit that they began with.
   ///   - tellsLacks: whether workers say on stderr what this machine's sandbox lacks.
-  public init(folder: String, sourcesFolder: String, program: String, config: Config, tellsLacks: Bool = false) {
+  public init(folder: String, sourcesFolder: String, program: String, config: CurrentConfig, tellsLacks: Bool = false) {
     self.folder = folder
     self.sourcesFolder = sourcesFolder
-    current = Mutex(config)
+    self.config = config
     let workers = WorkerPool.Settings(
-      program: program, folder: folder, memoryLimit: config.exports.memoryLimit, tellsLacks: tellsLacks)
+      program: program, folder: folder, memoryLimit: config.value.exports.memoryLimit, tellsLacks: tellsLacks)
     pool = WorkerPool(workers)
     planners = WorkerPool(workers)
   }
-
-  /// For exports from now on; workers keep the memory limit that they began with.
-  public func update(_ config: Config) { current.withLock { $0 = config } }
-
-  private var config: Config { current.withLock { $0 } }
 
   public func export(
     _ resource: Resource, of task: SendTask, progress: @escaping @Sendable (Double) -> Void
@@ -84,13 +80,13 @@ public final class ExportService: Exporter {
     let source = try open(resource)
     let order = order(job(for: resource, of: task, source), resource.name, output: nil)
     let report = try await planners.run(
-      order, input: source?.file, timeoutMs: config.exports.timeoutMs, progress: { _ in })
+      order, input: source?.file, timeoutMs: config.value.exports.timeoutMs, progress: { _ in })
     guard case .planned(_, let plan) = report else { throw ExportService.misunderstood }
     return plan
   }
 
   private func job(for resource: Resource, of task: SendTask, _ source: SourceFile?) -> ExportJob {
-    ExportPlan.job(for: resource, of: task, size: source?.identity.size ?? 0, kinds: config.kinds)
+    ExportPlan.job(for: resource, of: task, size: source?.identity.size ?? 0, kinds: config.value.kinds)
   }
 
   /// - Parameter output: nil for a plan.
@@ -123,7 +119,7 @@ public final class ExportService: Exporter {
   ) async throws -> ExportResult {
     do {
       let report = try await pool.run(
-        order, input: source?.file, timeoutMs: config.exports.timeoutMs, progress: progress)
+        order, input: source?.file, timeoutMs: config.value.exports.timeoutMs, progress: progress)
       crashes.withLock { _ = $0.remove(crashKey) }
       guard case .done(_, let result) = report else { throw ExportService.misunderstood }
       return result

@@ -5,7 +5,6 @@ public import HTTP
 import MediaTypes
 import Platform
 import SourceFiles
-import Synchronization
 public import TaskConfig
 public import TaskModel
 
@@ -13,7 +12,7 @@ public import TaskModel
 public final class FetchService: SourceKeeper {
   private let folder: String
   private let http: HTTPClient
-  private let current: Mutex<Config>
+  private let config: CurrentConfig
 
   private static let queue = DispatchQueue(label: "taskcenter.fetches", attributes: .concurrent)
   static let maximumRedirects = 5
@@ -21,16 +20,10 @@ public final class FetchService: SourceKeeper {
   /// - Parameters:
   ///   - folder: of the files, made by the caller.
   ///   - http: one of its own: its thread writes what comes in, and a slow disk must not hold back uploads.
-  public init(folder: String, config: Config, http: HTTPClient) {
+  public init(folder: String, config: CurrentConfig, http: HTTPClient) {
     self.folder = folder
     self.http = http
-    current = Mutex(config)
-  }
-
-  /// For fetches from now on.
-  public func update(_ config: Config) {
-    current.withLock { $0 = config }
-    http.update(HTTPClient.Settings(config, isPaced: false))
+    self.config = config
   }
 
   // MARK: Fetching
@@ -78,7 +71,7 @@ public final class FetchService: SourceKeeper {
     // A part that does not fit what is there now is dropped, once; then there is none that could not fit.
     for isLast in [false, true] {
       let start = try await Blocking.run(on: Self.queue) { _ in try part.open() }
-      let sink = DownloadSink(part, start, maxBytes: current.withLock { $0.sources.maxBytes })
+      let sink = DownloadSink(part, start, maxBytes: config.value.sources.maxBytes)
       let response: HTTPResponse
       do {
         response = try await http.send(request(url, start, sink))
@@ -107,7 +100,7 @@ public final class FetchService: SourceKeeper {
       headers.append(HTTPHeader("If-Range", tag))
     }
     var request = HTTPRequest("GET", url: url, headers: headers)
-    request.setPatience(current.withLock { $0.uploads })
+    request.setPatience(config.value.uploads)
     request.maximumRedirects = Self.maximumRedirects
     request.sink = sink
     return request

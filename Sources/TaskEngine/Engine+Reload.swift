@@ -1,18 +1,17 @@
-public import TaskConfig
+import TaskConfig
 import TaskModel
 
 extension Engine {
-  /// Another config, for what happens from now on; attempts under way keep the destination that they began with. It counts
-  /// when this returns, and of two calls the later one does.
-  public nonisolated func update(_ config: Config) {
-    settings.config = config
+  /// Another config counts from now on; attempts under way keep the destination that they began with.
+  public nonisolated func configChanged() {
+    let config = parts.config.value
     status.uploadSlots.setLimit(config.uploads.slots)
     status.exportSlots.setLimit(config.exports.slots, parts: config.exports.picturesPerSlot)
     Task { await noteConfig() }
   }
 
   private func noteConfig() {
-    agenda.window = settings.config.uploads.slots + 1
+    agenda.window = parts.config.value.uploads.slots + 1
     scheduleEverything()
   }
 

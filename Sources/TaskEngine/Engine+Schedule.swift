@@ -79,7 +79,7 @@ extension Engine {
 
   // MARK: Time
 
-  private var nextSave: Int64 { time.now().steady + settings.retry.networkProbeMs }
+  private var nextSave: Int64 { time.now().steady + parts.config.value.retry.networkProbeMs }
 
   /// An appointment is kept also where the clock is set forward to it: nobody tells, so it is looked at so often.
   private static let longestSleepMs: Int64 = 60_000

@@ -42,7 +42,7 @@ extension Engine {
 
   /// Forgets what ended long ago.
   private func pruneFinished() async {
-    let age = Int64(settings.config.retention.finishedDays) * 86_400_000
+    let age = Int64(parts.config.value.retention.finishedDays) * 86_400_000
     let limit = parts.clock.now() - age
     do {
       while !isStopping {

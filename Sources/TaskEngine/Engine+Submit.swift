@@ -97,7 +97,7 @@ extension Engine {
   /// What a submission becomes, if it is of a shape that its kind has.
   /// - Throws: `EngineError`.
   func makeTask(_ submission: Submission, _ sources: SourceInspection) throws -> SendTask {
-    let roles = try KindRules(kinds: settings.config.kinds).roles(of: sources.submission, types: sources.types)
+    let roles = try KindRules(kinds: parts.config.value.kinds).roles(of: sources.submission, types: sources.types)
     let submitted = sources.submission.resources.enumerated().map { index, draft in
       Resource(
         index: index, role: roles[index], source: draft.source, name: sources.name(of: index),
@@ -118,7 +118,7 @@ extension Engine {
 
   /// The named destination, or the account's, or `default`'s.
   private func destination(of submission: Submission) throws -> String {
-    let config = settings.config
+    let config = parts.config.value
     if let name = submission.destination {
       guard config.destinations[name] != nil else {
         let known = config.destinations.keys.sorted().joined(separator: ", ")

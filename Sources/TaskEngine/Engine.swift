@@ -8,7 +8,7 @@ import TaskStorage
 public actor Engine {
   /// What the engine is made of.
   public struct Parts: Sendable {
-    public var config: Config
+    public var config: CurrentConfig
     public var exporter: any Exporter
     public var sources: any SourceKeeper
     public var uploader: any Uploader
@@ -17,7 +17,7 @@ public actor Engine {
     public var log: Log
 
     public init(
-      config: Config, exporter: any Exporter, sources: any SourceKeeper, uploader: any Uploader,
+      config: CurrentConfig, exporter: any Exporter, sources: any SourceKeeper, uploader: any Uploader,
       deliverer: any Deliverer, clock: any Clock, log: Log
     ) {
       self.config = config
@@ -31,7 +31,6 @@ public actor Engine {
   }
 
   nonisolated let parts: Parts
-  nonisolated let settings: EngineSettings
   nonisolated let time: EngineTime
   let store: TaskStore
   let ledger: TaskLedger
@@ -75,12 +74,12 @@ public actor Engine {
     let (stream, inputs) = AsyncStream<Input>.makeStream()
     let hub = EventHub()
     let progress = ProgressBoard(onDirty: { inputs.yield(.progressed) })
-    let uploadSlots = Slots(limit: parts.config.uploads.slots)
-    let exports = parts.config.exports
+    let config = parts.config.value
+    let uploadSlots = Slots(limit: config.uploads.slots)
+    let exports = config.exports
     let exportSlots = Slots(limit: exports.slots, parts: exports.picturesPerSlot)
     let status = StatusBoard(uploadSlots: uploadSlots, exportSlots: exportSlots)
     let clock = parts.clock
-    settings = EngineSettings(parts.config)
     time = EngineTime(clock)
     store = try TaskStore(path: storePath, clock: { clock.now() }) { changes in
       for change in changes {
@@ -95,9 +94,9 @@ public actor Engine {
     parts.sources.sweep(
       keeping: store.inventory.sourceFiles, tasks: Set(store.inventory.unfinished.map(\.id)))
     reaper = UploadReaper(
-      store: store, uploader: parts.uploader, clock: clock, backoff: parts.config.retry.backoff, log: parts.log)
+      store: store, uploader: parts.uploader, clock: clock, backoff: config.retry.backoff, log: parts.log)
     ledger = TaskLedger(
-      store: store, settings: settings, time: time, reaper: reaper, progress: progress)
+      store: store, config: parts.config, time: time, reaper: reaper, progress: progress)
     runner = TaskRunner(
       ledger: ledger, exporter: parts.exporter, sources: parts.sources, uploader: parts.uploader,
       deliverer: parts.deliverer, exportSlots: exportSlots, uploadSlots: uploadSlots,
@@ -109,7 +108,7 @@ public actor Engine {
     self.progress = progress
     self.inputs = inputs
     inputStream = stream
-    agenda = Agenda(window: parts.config.uploads.slots + 1)
+    agenda = Agenda(window: config.uploads.slots + 1)
   }
 
   /// The one loop that reacts; ends with `stop`.

@@ -1,3 +1,4 @@
+import TaskConfig
 import TaskModel
 import TaskStorage
 
@@ -11,7 +12,7 @@ struct TaskLedger: Sendable {
   }
 
   let store: TaskStore
-  let settings: EngineSettings
+  let config: CurrentConfig
   let time: EngineTime
   let reaper: UploadReaper
   let progress: ProgressBoard
@@ -38,7 +39,7 @@ struct TaskLedger: Sendable {
   private func decision(
     _ event: TaskEvent, _ id: SendTask.ID
   ) -> @Sendable (SendTask?) throws -> (update: TaskUpdate?, outcome: Outcome) {
-    let (policy, time, now, progress) = (settings.retry, time, time.now().wall, progress)
+    let (policy, time, now, progress) = (config.value.retry, time, time.now().wall, progress)
     let jitter = Double.random(in: Backoff.jitterRange)
     return { old in
       guard var old else { throw EngineError.notFound(id) }

@@ -1,4 +1,3 @@
-import Answers
 public import HTTP
 public import JSON
 import Synchronization
@@ -7,7 +6,7 @@ public import TaskModel
 
 /// Brings exports to the storage of their task's destination.
 public final class UploadService: Uploader {
-  private let config: Mutex<Config>
+  private let config: CurrentConfig
   private let http: HTTPClient
   private let exportsFolder: String
   private let clock: any Clock
@@ -17,28 +16,23 @@ public final class UploadService: Uploader {
   private let frontEnds: any FrontEnds
 
   /// - Parameters:
+  ///   - config: each session keeps what it began with.
   ///   - exportsFolder: where exports lie, by absolute path.
   public init(
-    config: Config, http: HTTPClient, exportsFolder: String, clock: any Clock, frontEnds: any FrontEnds
+    config: CurrentConfig, http: HTTPClient, exportsFolder: String, clock: any Clock, frontEnds: any FrontEnds
   ) {
-    self.config = Mutex(config)
+    self.config = config
     self.http = http
     self.exportsFolder = exportsFolder
     self.clock = clock
     self.frontEnds = frontEnds
   }
 
-  /// For sessions from now on; those that run keep what they began with, but for the rate.
-  public func update(_ config: Config) {
-    self.config.withLock { $0 = config }
-    http.update(HTTPClient.Settings(config, isPaced: true))
-  }
-
   /// Large uploads may use slots that nobody else wants, from now on.
   public func borrow(from lender: any SlotLender) { self.lender.withLock { $0 = lender } }
 
   public func session(for task: SendTask) throws -> any UploadSession {
-    let config = config.withLock { $0 }
+    let config = config.value
     let destination = try config.destination(of: task)
     if case .directory(let path) = destination.credential {
       return DirectorySession(root: path, exportsFolder: exportsFolder)
@@ -52,7 +46,7 @@ public final class UploadService: Uploader {
 
   public func abandon(_ state: JSONValue, destination name: String) async throws {
     guard let state = UploadState(state) else { return }
-    let config = config.withLock { $0 }
+    let config = config.value
     let issuer = try issuer(for: config.destinations[name]?.credential, config)
     try await UploadProtocol.abandon(state, tools(config)) {
       guard let issuer, let request = CredentialRequest(renewing: state) else { return nil }

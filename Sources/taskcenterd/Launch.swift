@@ -1,10 +1,8 @@
-import Answers
 import Delivery
 import Dispatch
 import Exports
 import Fetches
 import Glibc
-import HTTP
 import JSON
 import Platform
 import SQLite
@@ -32,7 +30,8 @@ struct Launch {
   /// - Returns: what listens to SIGHUP for as long as it is kept.
   /// - Throws: `Refusal`.
   func start(ending: Ending) throws -> any DispatchSourceSignal {
-    let config = try loadConfig()
+    let config = CurrentConfig(try loadConfig())
+    let clients = Clients(config.value)
     let (folder, unsynced) = try makeStoreFolder()
     guard let lock = try orRefuse(73, "the store \(folder) can't be locked", { try EngineLock.take(folder: folder) })
     else {
@@ -41,22 +40,20 @@ struct Launch {
     }
     ending.hold(lock)
     let frontEnds = FrontEndRegistry(clock: SystemClock())
-    let parts = makeParts(config, folder, frontEnds)
-    let (engine, notice) = try makeEngine(parts.engine, folder)
+    let (parts, uploader) = makeParts(config, clients, folder, frontEnds)
+    let (engine, notice) = try makeEngine(parts, folder)
     // Before anything is promised; behind the database, whose own sync has taken most of it to the disk.
     try orRefuse(73, "the store \(folder) can't be kept") { for folder in unsynced { try Folder.sync(folder) } }
-    parts.services.uploader.borrow(from: engine.slotLender)
+    uploader.borrow(from: engine.slotLender)
     if let notice {
       engine.status.add(notice: notice)
       log(.error, notice)
     }
     let service = Service(engine: engine, storeFolder: folder, frontEnds: frontEnds)
     // Before anything runs: who has asked to be left alone is left alone also by the next engine.
-    for (origin, restMs) in engine.heldOrigins {
-      for client in parts.clients { client.hold(origin, forMs: restMs) }
-    }
+    for (origin, restMs) in engine.heldOrigins { clients.hold(origin, forMs: restMs) }
     let (path, environment) = (options.config, environment)
-    let reload = Reload(engine: engine, services: parts.services, log: log) {
+    let reload = Reload(engine: engine, config: config, clients: clients, log: log) {
       try ConfigFile.load(path: path, environment: environment)
     }
     ending.engine = engine
@@ -114,29 +111,21 @@ struct Launch {
     return String(cString: current) + "/" + path
   }
 
-  private struct Parts {
-    let engine: Engine.Parts
-    let services: Reload.Services
-    let clients: [HTTPClient]
-  }
-
-  private func makeParts(_ config: Config, _ folder: String, _ frontEnds: FrontEndRegistry) -> Parts {
+  private func makeParts(
+    _ config: CurrentConfig, _ clients: Clients, _ folder: String, _ frontEnds: FrontEndRegistry
+  ) -> (Engine.Parts, UploadService) {
     let (exports, sources) = (folder + "/exports", folder + "/sources")
-    let http = HTTPClient(HTTPClient.Settings(config, isPaced: true))
-    let downloads = HTTPClient(HTTPClient.Settings(config, isPaced: false))
     let clock = SystemClock()
-    let services = Reload.Services(
+    let uploader = UploadService(
+      config: config, http: clients.uploads, exportsFolder: exports, clock: clock, frontEnds: frontEnds)
+    let parts = Engine.Parts(
+      config: config,
       exporter: ExportService(
         folder: exports, sourcesFolder: sources, program: Launch.workerProgram(environment), config: config,
         tellsLacks: options.logLevel >= .debug),
-      fetcher: FetchService(folder: sources, config: config, http: downloads),
-      uploader: UploadService(
-        config: config, http: http, exportsFolder: exports, clock: clock, frontEnds: frontEnds),
-      deliverer: DeliveryService(config: config, http: http, frontEnds: frontEnds))
-    let parts = Engine.Parts(
-      config: config, exporter: services.exporter, sources: services.fetcher, uploader: services.uploader,
-      deliverer: services.deliverer, clock: clock, log: log)
-    return Parts(engine: parts, services: services, clients: [http, downloads])
+      sources: FetchService(folder: sources, config: config, http: clients.downloads), uploader: uploader,
+      deliverer: DeliveryService(config: config, http: clients.uploads, frontEnds: frontEnds), clock: clock, log: log)
+    return (parts, uploader)
   }
 
   private func makeEngine(_ parts: Engine.Parts, _ folder: String) throws -> (Engine, notice: String?) {

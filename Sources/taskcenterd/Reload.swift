@@ -1,39 +1,24 @@
-import Delivery
 import Dispatch
-import Exports
-import Fetches
 import Glibc
 import Synchronization
 import TaskConfig
 import TaskEngine
-import Uploads
 
 /// Reads the config again at SIGHUP. A broken one changes nothing, and is told on stderr and in `engine/status`.
 final class Reload: Sendable {
   private let read: @Sendable () throws -> Config
   private let engine: Engine
-  private let services: Services
+  private let config: CurrentConfig
+  private let clients: Clients
   private let log: Log
   private let notice = Mutex<String?>(nil)
 
-  /// Who works by the config.
-  struct Services: Sendable {
-    let exporter: ExportService
-    let fetcher: FetchService
-    let uploader: UploadService
-    let deliverer: DeliveryService
-
-    func update(_ config: Config) {
-      exporter.update(config)
-      fetcher.update(config)
-      uploader.update(config)
-      deliverer.update(config)
-    }
-  }
-
-  init(engine: Engine, services: Services, log: Log, read: @escaping @Sendable () throws -> Config) {
+  init(
+    engine: Engine, config: CurrentConfig, clients: Clients, log: Log, read: @escaping @Sendable () throws -> Config
+  ) {
     self.engine = engine
-    self.services = services
+    self.config = config
+    self.clients = clients
     self.log = log
     self.read = read
   }
@@ -49,9 +34,9 @@ final class Reload: Sendable {
 
   private func reload() {
     do {
-      let config = try read()
-      services.update(config)
-      engine.update(config)
+      config.value = try read()
+      clients.update(config.value)
+      engine.configChanged()
       tell(nil)
       log(.info, "the config was read again")
     } catch {

@@ -36,7 +36,7 @@ struct HTTPDeliveryTests {
       url: (base ?? server.url) + "/send/{kind}?a={account}&t={taskId}",
       headers: [HTTPTarget.Header(name: "Authorization", value: "Bearer x")])
     config.destinations["d"] = Destination(credential: .directory(path: "/"), delivery: .http(target))
-    return DeliveryService(config: config, http: HTTPClient(), frontEnds: NoFrontEnds())
+    return DeliveryService(config: CurrentConfig(config), http: HTTPClient(), frontEnds: NoFrontEnds())
   }
 
   @Test(

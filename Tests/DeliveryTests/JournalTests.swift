@@ -17,7 +17,7 @@ struct JournalTests {
   private func service(_ path: String) -> DeliveryService {
     var config = Config()
     config.destinations["d"] = Destination(credential: .directory(path: "/"), delivery: .journal(path: path))
-    return DeliveryService(config: config, http: HTTPClient(), frontEnds: NoFrontEnds(), now: { 77 })
+    return DeliveryService(config: CurrentConfig(config), http: HTTPClient(), frontEnds: NoFrontEnds(), now: { 77 })
   }
 
   private func deliver(_ id: String, _ mode: DeliveryMode = .send) async throws {

@@ -21,7 +21,7 @@ struct SharedExportTests {
   private func service() throws -> ExportService {
     ExportService(
       folder: folder("exports"), sourcesFolder: folder("sources"), program: try Programs.path("taskcenter-export"),
-      config: Config())
+      config: CurrentConfig(Config()))
   }
 
   private func task(_ id: String, kind: TaskKind = .message) -> SendTask {

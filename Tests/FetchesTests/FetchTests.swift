@@ -32,7 +32,7 @@ private final class Fetching {
   func statuses() throws -> [Int] { try log().compactMap { $0["status"] as? Int } }
 
   /// A service of its own each time, as after a restart.
-  var service: FetchService { FetchService(folder: folder.path, config: config, http: HTTPClient()) }
+  var service: FetchService { FetchService(folder: folder.path, config: CurrentConfig(config), http: HTTPClient()) }
 
   func task(role: ResourceRole = .image) -> SendTask {
     let resource = Resource(

@@ -7,15 +7,6 @@ import Testing
 
 @testable import TaskEngine
 
-/// A clock on which nothing ever ends its sleep but a cancel.
-private struct StillClock: TaskModel.Clock {
-  func now() -> Int64 { 0 }
-  func sleep(milliseconds: Int64) async throws {
-    for await _ in AsyncStream<Void>.makeStream().stream {}
-    try Task.checkCancellation()
-  }
-}
-
 /// Takes everything back but what is called "dead", and tells what it was asked for.
 private final class Server: Uploader {
   let asked: AsyncStream<String>

@@ -1,6 +1,7 @@
 import JSON
 import Synchronization
 import TaskModel
+import TaskTestSupport
 import Testing
 
 @testable import Uploads

@@ -39,22 +39,12 @@ struct Fixture {
     config.uploads.partSize = partSize
     config.destinations["d"] = Destination(credential: credential, delivery: .journal(path: "/dev/null"))
     return UploadService(
-      config: config, http: HTTPClient(), exportsFolder: folder.path, clock: StillClock(time: now),
+      config: CurrentConfig(config), http: HTTPClient(), exportsFolder: folder.path, clock: StillClock(time: now),
       frontEnds: NoFrontEnds())
   }
 
   private static func sum(_ program: String, _ path: String) throws -> String {
     String(String(decoding: try Command.run(program, [path]), as: UTF8.self).prefix { $0 != " " })
-  }
-}
-
-/// A clock that stands, and on which nothing ever ends its sleep but a cancel.
-struct StillClock: TaskModel.Clock {
-  let time: Int64
-  func now() -> Int64 { time }
-  func sleep(milliseconds: Int64) async throws {
-    for await _ in AsyncStream<Void>.makeStream().stream {}
-    try Task.checkCancellation()
   }
 }
 

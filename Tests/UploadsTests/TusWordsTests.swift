@@ -1,6 +1,7 @@
 import HTTP
 import TaskConfig
 import TaskModel
+import TaskTestSupport
 import Testing
 
 @testable import Uploads
