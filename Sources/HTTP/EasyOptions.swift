@@ -15,7 +15,7 @@ enum EasyOptions {
     set(easy, CURLOPT_PATH_AS_IS, 1)
     set(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: request.connectTimeoutMs))
     set(easy, CURLOPT_TCP_KEEPALIVE, 1)
-    _ = tc_curl_set_string(easy, CURLOPT_USERAGENT, settings.userAgent)
+    _ = tc_curl_set_string(easy, CURLOPT_USERAGENT, "taskcenter")
     if let caFile = settings.caFile {
       _ = tc_curl_set_string(easy, CURLOPT_CAINFO, caFile)
       _ = tc_curl_set_string(easy, CURLOPT_CAPATH, nil)

@@ -13,7 +13,6 @@ public final class HTTPClient: Sendable {
   public struct Settings: Sendable, Hashable {
     /// PEM file of the authorities to trust in place of the system's.
     public var caFile: String?
-    public var userAgent = "taskcenter"
     /// For the files that all requests send together; 0: no limit. Bodies in memory are not slowed.
     public var bytesPerSecond: Int64
     /// No server can silence a sender for longer: what looks like a wish for a century is a mistake.

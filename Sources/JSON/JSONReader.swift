@@ -116,9 +116,9 @@ public struct JSONFields: Sendable {
   }
 }
 
-public enum JSONPointer {
+enum JSONPointer {
   /// RFC 6901 section 3: '~' and '/' in a name are escaped.
-  public static func child(of pointer: String, _ name: String) -> String {
+  static func child(of pointer: String, _ name: String) -> String {
     var result = pointer + "/"
     for character in name.unicodeScalars {
       switch character {

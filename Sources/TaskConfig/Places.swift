@@ -6,7 +6,7 @@ public struct Places: Sendable {
 
   public var store: String { base("XDG_STATE_HOME", ".local/state") + "/taskcenter" }
   public var config: String { base("XDG_CONFIG_HOME", ".config") + "/taskcenter/config.json" }
-  public var outbox: String { base("XDG_DATA_HOME", ".local/share") + "/taskcenter/outbox" }
+  var outbox: String { base("XDG_DATA_HOME", ".local/share") + "/taskcenter/outbox" }
 
   /// A relative path in such a variable is to be ignored, says the specification.
   private func base(_ variable: String, _ usual: String) -> String {

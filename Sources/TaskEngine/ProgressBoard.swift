@@ -2,7 +2,7 @@ import Synchronization
 public import TaskModel
 
 /// How far running work is: what no transaction is worth, kept in memory until the next transition takes it over.
-public final class ProgressBoard: Sendable {
+final class ProgressBoard: Sendable {
   private struct Entry {
     var task: SendTask
     var running: [Int: Progress.Running] = [:]

@@ -2,45 +2,6 @@ import JSON
 import SQLite
 public import TaskModel
 
-/// Which tasks are meant; absent parts do not narrow.
-public struct TaskFilter: Sendable, Hashable {
-  public var account: String?
-  public var kind: TaskKind?
-  public var lane: String?
-  public var key: String?
-  public var states: Set<TaskState>?
-  public var ids: Set<SendTask.ID>?
-
-  public init() {}
-
-  public func matches(_ task: SendTask) -> Bool {
-    (account ?? task.account) == task.account && (kind ?? task.kind) == task.kind && (lane ?? task.lane) == task.lane
-      && (key == nil || key == task.key) && (states?.contains(task.state) ?? true) && (ids?.contains(task.id) ?? true)
-  }
-
-  fileprivate var condition: (sql: String, values: [SQLValue]) {
-    var parts = ["1"]
-    var values: [SQLValue] = []
-    func add(_ column: String, _ value: String?) {
-      guard let value else { return }
-      parts.append("\(column) = ?")
-      values.append(.text(value))
-    }
-    func add(_ column: String, among words: [String]?) {
-      guard let words else { return }
-      parts.append("\(column) IN (\(words.map { _ in "?" }.joined(separator: ", ")))")
-      values += words.map(SQLValue.text)
-    }
-    add("account", account)
-    add("kind", kind?.rawValue)
-    add("lane", lane)
-    add("key", key)
-    add("state", among: states.map { $0.map(\.rawValue).sorted() })
-    add("id", among: ids?.sorted())
-    return (parts.joined(separator: " AND "), values)
-  }
-}
-
 /// One line of a task's history.
 public struct HistoryEntry: Sendable, Hashable {
   public let at: Int64
@@ -84,7 +45,7 @@ extension StoreTransaction {
     try tasks(where: "finished_at IS NULL", [], limit: -1)
   }
 
-  public func stateCounts() throws -> [TaskState: Int] {
+  func stateCounts() throws -> [TaskState: Int] {
     let rows = try connection.query("SELECT state, count(*) FROM tasks GROUP BY state") { row in
       (try TaskRecord.word("state", row.text(0)) as TaskState, row.int(1))
     }
@@ -130,7 +91,7 @@ extension StoreTransaction {
   }
 
   /// Export files that some task still refers to.
-  public func exportFiles() throws -> [ExportedFile] {
+  func exportFiles() throws -> [ExportedFile] {
     let files = try connection.query("SELECT export FROM resources WHERE export IS NOT NULL") { row in
       try ExportedFile(stored: row.text(0))
     }
@@ -138,7 +99,7 @@ extension StoreTransaction {
   }
 
   /// Files of `sources/` that some task still refers to.
-  public func sourceFiles() throws -> Set<String> {
+  func sourceFiles() throws -> Set<String> {
     let sources = try connection.query("SELECT source FROM resources WHERE source LIKE '%\"file\"%'") { row in
       try Source(stored: row.text(0))
     }

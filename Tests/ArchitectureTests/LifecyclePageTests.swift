@@ -6,9 +6,7 @@ import Testing
 struct LifecyclePageTests {
   @Test("its diagram has the machine's states and edges, all of them and no others")
   func diagram() throws {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let page = try String(contentsOf: root.appendingPathComponent("docs/lifecycle.md"), encoding: .utf8)
+    let page = try PackageText.read("docs/lifecycle.md")
     var drawn: Set<String> = []
     for line in page.split(separator: "\n") {
       let parts = line.split(separator: ":")[0].components(separatedBy: "-->").map {

@@ -11,7 +11,7 @@ private final class Fetching {
   let folder: TemporaryFolder
   let server: ServerProcess
   var config = Config()
-  var url: String { "http://127.0.0.1:\(server.words[0])/album/a.gif?token=secret" }
+  var url: String { server.url + "/album/a.gif?token=secret" }
 
   init() throws {
     folder = try TemporaryFolder()
@@ -21,13 +21,10 @@ private final class Fetching {
 
   func set(_ values: [String: Any]) throws {
     let data = try JSONSerialization.data(withJSONObject: values)
-    _ = try Curl.fetch("http://127.0.0.1:\(server.words[0])/_set", post: String(decoding: data, as: UTF8.self))
+    try server.set(String(decoding: data, as: UTF8.self))
   }
 
-  func log() throws -> [[String: Any]] {
-    let data = try Curl.fetch("http://127.0.0.1:\(server.words[0])/_log")
-    return try JSONSerialization.jsonObject(with: data) as? [[String: Any]] ?? []
-  }
+  func log() throws -> [[String: Any]] { try server.log() }
 
   func statuses() throws -> [Int] { try log().compactMap { $0["status"] as? Int } }
 

@@ -55,7 +55,7 @@ struct TaskRunnerTests {
       store: store, uploader: nobody, clock: nobody, backoff: RetryPolicy().backoff, log: Log(level: .error) { _, _ in }
     )
     let ledger = TaskLedger(
-      store: store, settings: EngineSettings(Config()), time: EngineTime(nobody), reaper: reaper, progress: progress)
+      store: store, config: CurrentConfig(Config()), time: EngineTime(nobody), reaper: reaper, progress: progress)
     let runner = TaskRunner(
       ledger: ledger, exporter: exporter, sources: nobody, uploader: nobody, deliverer: nobody,
       exportSlots: Slots(limit: 3), uploadSlots: Slots(limit: 3), fetchSlots: Slots(limit: 1), progress: progress)

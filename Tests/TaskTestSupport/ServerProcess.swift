@@ -37,6 +37,18 @@ public final class ServerProcess: Sendable {
     words = line.split(separator: " ").dropFirst().map(String.init)
   }
 
+  /// The first of the words, for most scripts.
+  public var port: Int { Int(words[0]) ?? 0 }
+  public var url: String { "http://127.0.0.1:\(port)" }
+
+  /// Of a server that has this door: changes what it does.
+  public func set(_ json: String) throws { _ = try Curl.fetch(url + "/_set", post: json) }
+
+  /// Of a server that has this door: the requests so far.
+  public func log() throws -> [[String: Any]] {
+    try JSONSerialization.jsonObject(with: try Curl.fetch(url + "/_log")) as? [[String: Any]] ?? []
+  }
+
   deinit {
     try? input.close()
     process.process.waitUntilExit()

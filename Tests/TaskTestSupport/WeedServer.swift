@@ -21,7 +21,7 @@ public final class WeedServer: Sendable {
   private init() throws {
     let folder = FileManager.default.temporaryDirectory.path + "/taskcenter-weed-" + UUID().uuidString
     process = try ServerProcess("start-weed.sh", [folder, "temporary"])
-    port = Int(process.words[0]) ?? 0
+    port = process.port
     filerPort = Int(process.words[1]) ?? 0
   }
 

@@ -33,7 +33,7 @@ struct TusServersTests {
       case .tuspyserver:
         let server = try ServerProcess("start-tus.sh", [folder("tus")])
         self.server = server
-        proxy = try FlakyProxy(targetPort: Int(server.words[0]) ?? 0, rule: rule)
+        proxy = try FlakyProxy(targetPort: server.port, rule: rule)
         endpoint = proxy.url + "/files"
         publicUrl = nil
       case .seaweedFS:

@@ -20,14 +20,14 @@ private final class TusBench {
   init(size: Int, rule: String = "match=never") throws {
     files = try TemporaryFolder()
     tus = try ServerProcess("tus_server.py", ["--dir", files.path])
-    proxy = try FlakyProxy(targetPort: Int(tus.words[0]) ?? 0, rule: rule)
+    proxy = try FlakyProxy(targetPort: tus.port, rule: rule)
     issuer = try TestServer()
     fixture = try Fixture(sizes: [size])
   }
 
-  var direct: String { "http://127.0.0.1:\(tus.words[0])" }
+  var direct: String { tus.url }
 
-  func set(_ json: String) throws { _ = try Curl.fetch("\(direct)/_set", post: json) }
+  func set(_ json: String) throws { try tus.set(json) }
 
   struct Request: Equatable {
     let method: String
@@ -38,8 +38,7 @@ private final class TusBench {
   }
 
   func log() throws -> [Request] {
-    let list = try JSONSerialization.jsonObject(with: try Curl.fetch("\(direct)/_log")) as? [[String: Any]] ?? []
-    return list.map {
+    try tus.log().map {
       Request(
         method: $0["method"] as? String ?? "", status: $0["status"] as? Int ?? 0, offset: $0["offset"] as? String ?? "",
         checksum: $0["checksum"] as? String ?? "", authorization: $0["authorization"] as? String ?? "")

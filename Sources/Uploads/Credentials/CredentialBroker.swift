@@ -46,7 +46,7 @@ actor CredentialBroker {
   private let ask: Ask
   private let clock: any Clock
   private var latest: SendTask?
-  private var held: [Int: Issue] = [:]
+  private var issued: [Int: Issue] = [:]
   /// What uploads of this session have saved meanwhile; the task may not know it yet.
   private var underWay: [Int: UploadState?] = [:]
   private var waiters: [Int: Waiter] = [:]
@@ -74,7 +74,7 @@ actor CredentialBroker {
   func issue(for index: Int, of task: SendTask, refused: Int? = nil) async throws -> Issue {
     try Task.checkCancellation()
     if latest == nil { latest = task }
-    guard let issue = held[index] else { return try await wait(index, stale: 0) }
+    guard let issue = issued[index] else { return try await wait(index, stale: 0) }
     if refused == issue.generation {
       guard !hasRenewedInVain || request != nil else {
         throw Failure(.forbidden, "storage does not accept a fresh credential either", remedy: .needsUser)
@@ -130,10 +130,10 @@ actor CredentialBroker {
   private func run(_ generation: Int, isRenewal: Bool) async {
     if !isRenewal { await gather() }
     guard request?.generation == generation, let task = latest else { return }
-    let known = isRenewal ? [] : Set(held.keys)
+    let known = isRenewal ? [] : Set(issued.keys)
     let body = CredentialRequest(task, isRenewal: isRenewal, except: known, underWay: underWay)
     request?.indexes = body.indexes
-    for (number, waiter) in waiters where held[waiter.index] == nil && !body.indexes.contains(waiter.index) {
+    for (number, waiter) in waiters where issued[waiter.index] == nil && !body.indexes.contains(waiter.index) {
       waiters[number] = nil
       waiter.continuation.resume(
         throwing: Failure(.internalError, "resource \(waiter.index) is not exported yet", remedy: .restart))
@@ -171,7 +171,7 @@ actor CredentialBroker {
     switch result {
     case .success(let answer):
       for index in named {
-        held[index] = Issue(
+        issued[index] = Issue(
           generation: generation, credential: answer.uploads[index], expiresAt: answer.expiresAt,
           issuedAt: clock.now())
       }
@@ -179,7 +179,7 @@ actor CredentialBroker {
     case .failure: hasRenewedInVain = false
     }
     for (number, waiter) in waiters {
-      if let issue = held[waiter.index], issue.generation > waiter.stale {
+      if let issue = issued[waiter.index], issue.generation > waiter.stale {
         waiters[number] = nil
         waiter.continuation.resume(returning: issue)
       } else if case .failure(let error) = result {

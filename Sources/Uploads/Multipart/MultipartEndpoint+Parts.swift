@@ -21,15 +21,15 @@ extension MultipartEndpoint {
     var next: DigestedPart?
     var isDigesting = false
     var isEnding = false
-    var lanes = PartLanes(lender: tools.lender)
+    var connections = PartConnections(lender: tools.lender)
     try await withThrowingTaskGroup(of: PartEvent.self) { group in
       while true {
-        if let part = next, let lane = lanes.take() {
+        if let part = next, let connection = connections.take() {
           next = nil
           group.addTask {
-            defer { lane.giveBack() }
+            defer { connection.giveBack() }
             try await self.sendPart(part, sent)
-            return .sent(lane)
+            return .sent(connection)
           }
         }
         if next == nil, !isDigesting, !isEnding, let number = rest.popFirst() {
@@ -40,8 +40,8 @@ extension MultipartEndpoint {
         case .digested(let part):
           isDigesting = false
           if !isEnding { next = part }
-        case .sent(let lane):
-          lanes.noteFree(lane)
+        case .sent(let connection):
+          connections.noteFree(connection)
           if await watch.isExpiring() {
             isEnding = true
             next = nil
@@ -116,5 +116,5 @@ private struct DigestedPart: Sendable {
 
 private enum PartEvent: Sendable {
   case digested(DigestedPart)
-  case sent(PartLanes.Lane)
+  case sent(PartConnections.Connection)
 }

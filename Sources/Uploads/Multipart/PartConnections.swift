@@ -2,11 +2,11 @@ import TaskModel
 
 /// The connections that one file's parts go up on: one of its own, which came with its upload slot, and others as long as
 /// there are slots that nobody else wants. Each of those is borrowed for one part.
-struct PartLanes {
+struct PartConnections {
   /// More hardly help, and each can lose its part in a crash.
   static let maximum = 3
 
-  struct Lane: Sendable {
+  struct Connection: Sendable {
     /// nil: the file's own.
     fileprivate let lender: (any SlotLender)?
 
@@ -20,21 +20,21 @@ struct PartLanes {
 
   init(lender: (any SlotLender)?) { self.lender = lender }
 
-  /// - Returns: nil where each is busy, or wanted by others. Every lane is given back once, and noted as free.
-  mutating func take() -> Lane? {
+  /// - Returns: nil where each is busy, or wanted by others. Every one is given back once, and noted as free.
+  mutating func take() -> Connection? {
     guard inUse < Self.maximum else { return nil }
     if isOwnFree {
       isOwnFree = false
       inUse += 1
-      return Lane(lender: nil)
+      return Connection(lender: nil)
     }
     guard let lender, lender.tryTake() else { return nil }
     inUse += 1
-    return Lane(lender: lender)
+    return Connection(lender: lender)
   }
 
-  mutating func noteFree(_ lane: Lane) {
+  mutating func noteFree(_ connection: Connection) {
     inUse -= 1
-    if lane.lender == nil { isOwnFree = true }
+    if connection.lender == nil { isOwnFree = true }
   }
 }
