@@ -77,7 +77,8 @@ extension TaskStateMachine {
     if let urgency = change.urgency { task.urgency = urgency }
     if let notBefore = change.notBefore {
       task.notBefore = notBefore == 0 ? nil : notBefore
-      task.pendingSince = max(task.pendingSince, notBefore)
+      // It expires so long after it may go.
+      task.pendingSince = notBefore > now ? max(task.pendingSince, notBefore) : min(task.pendingSince, now)
       if task.state == .queued { task.waitingFor = notBefore > now ? .notBefore : .slot }
     }
     return []

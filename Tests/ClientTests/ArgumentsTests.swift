@@ -111,8 +111,8 @@ struct TaskNamesTests {
     #expect(throws: Stop(status: Exit.usage, message: "\"01a2\" fits 2 tasks: \(ids[0]), \(ids[1])")) {
       try TaskNames.pick("01a2", among: ids)
     }
-    #expect(throws: Stop(status: Exit.usage, message: "there is no task \"dead\"; see: taskcenter list")) {
-      try TaskNames.pick("dead", among: ids)
+    #expect(throws: Stop(status: Exit.usage, message: "there is no task \"dead\"; see: taskcenter list --store s")) {
+      try TaskNames.pick("dead", among: ids, sameEngine: " --store s")
     }
     #expect(throws: Stop(status: Exit.usage, message: "there is no task yet")) { try TaskNames.pick("last", among: []) }
   }

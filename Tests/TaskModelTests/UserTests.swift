@@ -76,6 +76,7 @@ struct UserTests {
     #expect(bench.task.waitingFor == (state == .queued ? .notBefore : nil))
     try bench.tell(.update(TaskChange(notBefore: 0)))
     #expect(bench.task.notBefore == nil && bench.task.payload == ["text": "new"])
+    #expect(bench.task.pendingSince == bench.now)
     if state == .queued { #expect(bench.task.waitingFor == .slot) }
   }
 

@@ -32,7 +32,7 @@ struct Common {
   /// - Throws: `Arguments.Problem` where there is none; `Stop` where a word fits no task, or several.
   func ids(_ connection: EngineConnection) throws -> [String] {
     var ids: [String] = []
-    for word in try words() { ids.append(try TaskNames.resolve(word, connection)) }
+    for word in try words() { ids.append(try TaskNames.resolve(word, connection, sameEngine: sameEngine)) }
     return ids
   }
 

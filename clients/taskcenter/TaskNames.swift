@@ -19,7 +19,7 @@ enum TaskNames {
 
   /// A whole id is taken as it is; whether there is such a task, the engine says.
   /// - Throws: `Stop` where a word fits no task, or several; `RPCError`.
-  static func resolve(_ word: String, _ connection: EngineConnection) throws -> String {
+  static func resolve(_ word: String, _ connection: EngineConnection, sameEngine: String = "") throws -> String {
     if word.count == fullLength { return word }
     var list = ListTasks()
     list.fields = ["id"]
@@ -30,12 +30,14 @@ enum TaskNames {
       ids += (answer["tasks"]?.array ?? []).compactMap { $0["id"]?.string }
       list.cursor = answer["cursor"]?.string
     } while list.cursor != nil && word != "last"
-    return try pick(word, among: ids)
+    return try pick(word, among: ids, sameEngine: sameEngine)
   }
 
-  /// - Parameter ids: newest first.
+  /// - Parameters:
+  ///   - ids: newest first.
+  ///   - sameEngine: options that lead another command to the same engine.
   /// - Throws: `Stop`.
-  static func pick(_ word: String, among ids: [String]) throws(Stop) -> String {
+  static func pick(_ word: String, among ids: [String], sameEngine: String = "") throws(Stop) -> String {
     if word == "last" {
       guard let newest = ids.first else { throw Stop(status: Exit.usage, message: "there is no task yet") }
       return newest
@@ -44,7 +46,7 @@ enum TaskNames {
     let found = ids.filter { $0.hasPrefix(word) || $0.hasSuffix(word) }
     switch found.count {
     case 1: return found[0]
-    case 0: throw Stop(status: Exit.usage, message: "there is no task \"\(word)\"; see: taskcenter list")
+    case 0: throw Stop(status: Exit.usage, message: "there is no task \"\(word)\"; see: taskcenter list\(sameEngine)")
     default:
       let some = found.prefix(4).joined(separator: ", ") + (found.count > 4 ? ", …" : "")
       throw Stop(status: Exit.usage, message: "\"\(word)\" fits \(found.count) tasks: \(some)")
