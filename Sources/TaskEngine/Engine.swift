@@ -60,6 +60,8 @@ public actor Engine {
   var arrivals = 0
   var timer: Swift.Task<Void, Never>?
   var timerDueAt: Int64 = .max
+  /// What a dead engine left is rescued; before that nothing begins, whoever asks meanwhile.
+  var hasStarted = false
   var isStopping = false
   var idleCallbacks: [@Sendable () -> Void] = []
 

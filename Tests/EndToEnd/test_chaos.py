@@ -12,11 +12,12 @@ import time
 import unittest
 
 import chaos_checks as checks
-from chaos_front_ends import Publisher, Watcher, knock
+from chaos_front_ends import Publisher, Watcher
 from chaos_schedule import Schedule
 from chaos_steps import Steps
 from chaos_world import World
 from harness import EngineGone, RemoteError
+from door_client import knock
 from storage import SECRET
 from test_s3 import StorageLine
 
