@@ -28,7 +28,7 @@ extension Engine {
   }
 
   private func schedule(_ lane: LaneID) {
-    guard !isStopping else { return }
+    guard hasStarted, !isStopping else { return }
     for id in agenda.turns(in: lane, now: time.now()) { start(id) { try await $0.work(id) } }
     if let id = agenda.delivery(in: lane) { start(id) { try await $0.deliver(id) } }
   }

@@ -16,6 +16,7 @@ extension Engine {
     var rescued = 0
     for task in orphans where await tell(.rescued, to: task.id) { rescued += 1 }
     if rescued > 0 { parts.log(.info, "rescued \(rescued) tasks that a dead engine left") }
+    hasStarted = true
     Task { await runLoop() }
     scheduleEverything()
     reaper.wake()

@@ -60,6 +60,8 @@ public actor Engine {
   var timer: Task<Void, Never>?
   var timerDueAt: Int64 = .max
   var reportsScheduled = false
+  /// What a dead engine left is rescued; before that nothing begins, whoever asks meanwhile.
+  var hasStarted = false
   var isStopping = false
   var idleCallbacks: [@Sendable () -> Void] = []
 

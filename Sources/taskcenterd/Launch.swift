@@ -58,8 +58,10 @@ struct Launch {
     }
     ending.engine = engine
     ending.service = service
+    // Whoever has an answer of ours may send the signal.
+    let listening = reload.listen()
     try open(service, folder, ending)
-    return reload.listen()
+    return listening
   }
 
   private func open(_ service: Service, _ folder: String, _ ending: Ending) throws {

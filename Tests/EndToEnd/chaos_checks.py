@@ -148,7 +148,7 @@ def check_processes(folder):
             pass  # It has ended, or is another user's.
 
 
-def check_servers_are_told(store):
+def untold_uploads(store):
     """Uploads that the servers still have to be told of."""
     with sqlite3.connect(f"file:{store / 'taskcenter.db'}?mode=ro", uri=True) as database:
         yield from database.execute("SELECT id FROM abandoned_uploads")

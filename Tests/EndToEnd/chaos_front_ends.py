@@ -5,23 +5,11 @@ import threading
 import time
 
 from harness import TOKEN, EngineGone  # before what it puts on the path
-from door_client import DoorClient
+from door_client import knock
 from storage import SECRET
 from chaos_world import SOURCE_TOKEN
 
 SECRETS = (TOKEN, SECRET, SOURCE_TOKEN, "X-Amz-Signature", "AWS4-HMAC")
-
-
-def knock(path, heard=lambda message: None, seconds=20):
-    """A client at the door of an engine that is about to open it."""
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            return DoorClient(path, heard)
-        except EngineGone:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
 
 
 class Watcher:

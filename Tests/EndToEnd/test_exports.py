@@ -63,8 +63,8 @@ class Derived(Line):
         clip.unlink()
         task = self.finish(engine, task["id"])
         self.assertEqual([each["role"] for each in task["resources"]], ["video", "poster", "thumbnail"])
-        self.assertEqual(list((self.store / "sources").iterdir()), [])
-        self.assertEqual(list((self.store / "exports").iterdir()), [])
+        # The files go a moment after the state that says so is saved.
+        self.wait_until(lambda: not [*(self.store / "sources").iterdir(), *(self.store / "exports").iterdir()])
 
     def test_what_cannot_be_derived_is_refused_with_its_place(self):
         engine = self.start_engine(self.config())

@@ -5,7 +5,7 @@ import time
 import unittest
 
 from harness import FAST_RETRY, Line  # before what it puts on the path
-from door_client import DoorClient
+from door_client import knock
 
 
 class FrontEnd(Line):
@@ -73,7 +73,7 @@ class FrontEnd(Line):
         def leave(message):
             if message.get("method") == "delivery/perform":
                 other.socket.shutdown(socket.SHUT_RDWR)
-        other = DoorClient(self.store / "engine.sock", leave)
+        other = knock(self.store / "engine.sock", leave)
         self.addCleanup(other.close)
         other.call("initialize", {"capabilities": {"deliver": True}})
         task = self.submit(engine, "message", [], payload={"text": "x"})

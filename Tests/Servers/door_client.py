@@ -2,6 +2,7 @@
 import json
 import socket
 import threading
+import time
 
 from engine_client import EngineGone, RemoteError
 
@@ -80,3 +81,15 @@ class DoorClient:
             pass
         self.thread.join(20)
         self.socket.close()
+
+
+def knock(path, heard=lambda message: None, seconds=20):
+    """A client at the door of an engine that is about to open it."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return DoorClient(path, heard)
+        except EngineGone:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
