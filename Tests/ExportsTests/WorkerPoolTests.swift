@@ -24,7 +24,7 @@ struct WorkerPoolTests {
       order, input: try OpenFile(path: picture, flags: O_RDONLY), timeoutMs: 60_000, progress: { _ in })
   }
 
-  @Test("one that is not needed any more is let go, although the other goes on working", .timeLimit(.minutes(1)))
+  @Test("one that is not needed any more is let go, although the other goes on working", .timeLimit(.minutes(10)))
   func rest() async throws {
     let pool = WorkerPool(
       WorkerPool.Settings(

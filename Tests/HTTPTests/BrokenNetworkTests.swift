@@ -83,7 +83,7 @@ struct BrokenNetworkTests {
     #expect(found?.requestMayHaveArrived == true)
   }
 
-  @Test("an answer that trickles in without end is given up, though something always moves", .timeLimit(.minutes(1)))
+  @Test("an answer that trickles in without end is given up, though something always moves", .timeLimit(.minutes(10)))
   func trickle() async throws {
     try server.rules(#"[{"match":"PUT","trickle":true}]"#)
     var request = try request(server.url, size: 10)

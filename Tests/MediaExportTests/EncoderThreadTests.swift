@@ -3,7 +3,7 @@ import Foundation
 import TaskTestSupport
 import Testing
 
-@Suite("The encoder's own thread", .timeLimit(.minutes(2)))
+@Suite("The encoder's own thread", .timeLimit(.minutes(10)))
 struct EncoderThreadTests {
   private let folder: Folder
 

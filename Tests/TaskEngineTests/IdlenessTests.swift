@@ -42,7 +42,7 @@ private final class EmptyWorld: Exporter, SourceKeeper, Uploader, UploadSession,
 
 @Suite("When nothing is left to run")
 struct IdlenessTests {
-  @Test("a task that was submitted before the question is sent before the answer", .timeLimit(.minutes(1)))
+  @Test("a task that was submitted before the question is sent before the answer", .timeLimit(.minutes(10)))
   func submittedBefore() async throws {
     let folder = try TemporaryFolder()
     let world = EmptyWorld()

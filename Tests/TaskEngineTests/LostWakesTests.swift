@@ -44,7 +44,7 @@ private actor Box {
 
 private let nobodyThere = Failure(.frontEndAbsent, "nobody", remedy: .retry, needsFrontEnd: true)
 
-@Suite("No task is left waiting for what has come already", .timeLimit(.minutes(1)))
+@Suite("No task is left waiting for what has come already", .timeLimit(.minutes(10)))
 struct LostWakesTests {
   let folder: TemporaryFolder
   var path: String { folder("db") }

@@ -11,7 +11,7 @@ struct SlotsTests {
       resources: [], createdAt: 0)
   }
 
-  @Test("a canceled film lets the pictures go that stood behind it", .timeLimit(.minutes(1)))
+  @Test("a canceled film lets the pictures go that stood behind it", .timeLimit(.minutes(10)))
   func cancel() async throws {
     let slots = Slots(limit: 1, parts: 2)
     try await slots.withSlot(for: task("first"), isLight: true) {

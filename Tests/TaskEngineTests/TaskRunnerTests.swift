@@ -36,7 +36,7 @@ private final class ForgetfulExporter: Exporter {
 
 @Suite("The runner")
 struct TaskRunnerTests {
-  @Test("what was made and can't be saved is removed, of all resources", .timeLimit(.minutes(1)))
+  @Test("what was made and can't be saved is removed, of all resources", .timeLimit(.minutes(10)))
   func unsavedFiles() async throws {
     let folder = try TemporaryFolder()
     let store = try TaskStore(path: folder("db"), clock: { 0 }, observer: { _ in })
