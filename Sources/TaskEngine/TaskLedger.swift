@@ -17,12 +17,11 @@ struct TaskLedger: Sendable {
   let reaper: UploadReaper
   let progress: ProgressBoard
 
-  /// - Parameter haste: `.soon` for what is only done again if a crash takes it back.
   /// - Throws: `EngineError.notFound`, `EngineError.invalidState`, or the store's error, with which nothing has happened.
   @discardableResult
-  func apply(_ event: TaskEvent, to id: SendTask.ID, _ haste: Haste = .now) async throws -> Outcome {
+  func apply(_ event: TaskEvent, to id: SendTask.ID) async throws -> Outcome {
     let decide = decision(event, id)
-    let (outcome, hasAbandoned) = try await store.update(id, haste) { old in
+    let (outcome, hasAbandoned) = try await store.update(id) { old in
       let (update, outcome) = try decide(old)
       return (update, (outcome, update?.abandoned.isEmpty == false))
     }

@@ -1,5 +1,4 @@
 import TaskModel
-import TaskStorage
 
 /// The interpreter of one task: event → save → actions → events. It contains no decisions; those are the machine's. One
 /// call is one attempt or one delivery; everything it starts has ended when it returns, and slots are given back with it.
@@ -25,15 +24,12 @@ struct TaskRunner: Sendable {
     let session = UploadSessionBox(uploader)
     let isStopped = try await withThrowingTaskGroup(of: TaskEvent?.self) { group in
       var isStopped = false
-      var running = 0
       func start(_ outcome: TaskLedger.Outcome) {
         for action in outcome.actions {
           switch action {
           case .export(let index):
-            running += 1
             group.addTask { try await export(index, of: outcome.task) }
           case .upload(let index):
-            running += 1
             group.addTask { try await upload(index, of: outcome.task, session) }
           case .removeExport, .removeSource: removeFiles([action])
           case .stopWork:
@@ -46,11 +42,10 @@ struct TaskRunner: Sendable {
       start(turn)
       do {
         while let event = try await group.next() {
-          running -= 1
           // Evidence of what is done is kept also after a cancel.
           guard let event else { continue }
           let outcome = try await keeping(event) {
-            try await ledger.apply(event, to: id, haste(after: event, whileRunning: running))
+            try await ledger.apply(event, to: id)
           }
           await session.note(outcome.task)
           start(outcome)
@@ -84,12 +79,6 @@ struct TaskRunner: Sendable {
     case .sourceFetched(_, let found): found.source.file.map(sources.remove)
     default: break
     }
-  }
-
-  /// Nothing follows from an upload while others of the task go on, and one that a crash takes back is made again, or found
-  /// where the protocol can resume.
-  private func haste(after event: TaskEvent, whileRunning running: Int) -> Haste {
-    if case .uploadFinished = event, running > 0 { .soon } else { .now }
   }
 
   /// Delivers a task whose lane is free.

@@ -5,7 +5,7 @@ import TaskModel
 /// How soon a write has to be durable.
 public enum Haste: Sendable {
   case now
-  /// Within some milliseconds, with whatever else comes in that time: for what costs little if a crash takes it back.
+  /// Within some milliseconds, with whatever else comes in that time: for what promises nothing.
   case soon
 }
 

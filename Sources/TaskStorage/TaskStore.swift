@@ -15,11 +15,10 @@ public actor TaskStore {
   /// A commit of what waits is the queue's next job.
   private var isDue = false
   private var isPlanned = false
-  private var lastCommit = DispatchTime(uptimeNanoseconds: 0)
   private var recent = RecentTasks()
 
-  /// How long after the last commit the next one is made, unless somebody is in haste. Many small files are up in this
-  /// time on a fast line; one commit for all of them costs little more than one for each.
+  /// How long a write that is not in haste waits for another one to share its commit with. A small file on a fast line is
+  /// up in this time, and a sync for its start alone would only keep back the one for its end.
   private static let pause = DispatchTimeInterval.milliseconds(4)
 
   /// What was in the store when it was opened: read before anybody can have written to it.
@@ -96,11 +95,11 @@ public actor TaskStore {
 
   /// Saves what `decide` makes of a task and returns when it is durable. The task is nil where there is none.
   public func update<T: Sendable>(
-    _ id: SendTask.ID, _ haste: Haste = .now,
+    _ id: SendTask.ID,
     by decide: @escaping @Sendable (SendTask?) throws -> (update: TaskUpdate?, answer: T)
   ) async throws -> T {
     try await withCheckedThrowingContinuation { continuation in
-      add(Update(id: id, decide: decide) { continuation.resume(with: $0) }, haste)
+      add(Update(id: id, decide: decide) { continuation.resume(with: $0) })
     }
   }
 
@@ -120,14 +119,13 @@ public actor TaskStore {
   private func add(_ write: any WaitingWrite, _ haste: Haste = .now) {
     waiting.append(write)
     guard !isDue else { return }
-    let due = lastCommit + Self.pause
-    if haste == .now || due <= .now() {
+    if haste == .now {
       isDue = true
       // Everyone who is queued before this job is in the same commit.
       executor.enqueue { [self] in self.assumeIsolated { $0.commitWaiting() } }
     } else if !isPlanned {
       isPlanned = true
-      executor.enqueue(at: due) { [self] in
+      executor.enqueue(at: .now() + Self.pause) { [self] in
         self.assumeIsolated { store in
           store.isPlanned = false
           store.commitWaiting()
@@ -139,7 +137,6 @@ public actor TaskStore {
   private func commitWaiting() {
     isDue = false
     guard !waiting.isEmpty else { return }
-    lastCommit = .now()
     let writes = waiting
     waiting = []
     let changes: [Change]

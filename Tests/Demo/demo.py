@@ -161,6 +161,11 @@ def killed_send(files):
             if len(files) > 1:
                 wait_for(service, engine, task["id"], "finished", 1)
             under_way = wait_for(service, engine, task["id"], "held", 1)
+            # The service knows it a moment before the engine does; what nobody knows of may go up again.
+            while len(files) > 1 and not any(each["state"] == "uploaded" for each in task["resources"]):
+                task = engine.call("task/get", {"id": task["id"]})["task"]
+                if task["state"] == "failed":
+                    raise Unusable(f"the task has failed before it was killed: {task['failure']['message']}")
             engine.kill(status["pid"])
         stored = [entry["path"] for entry in service.log() if entry["method"] == "PUT" and entry.get("status") == 201]
         say(f"kill -9: {len(stored)} of {len(files)} stored, {len(under_way)} cut after "
