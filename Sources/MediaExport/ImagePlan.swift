@@ -11,7 +11,7 @@ struct ImageFacts: Sendable, Hashable {
   var isClean: Bool
 }
 
-/// What becomes of a picture (design section 6). Pure: facts and order in.
+/// What becomes of a picture. Pure: facts and order in.
 struct ImagePlan: Sendable, Hashable {
   enum Action: Sendable, Hashable {
     /// The source's own coded pixels, without its metadata.

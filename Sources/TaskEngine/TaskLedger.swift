@@ -32,7 +32,7 @@ struct TaskLedger: Sendable {
   /// For what promises nothing, such as the start of a step: nobody waits for it, and it is saved before what follows it.
   func note(_ event: TaskEvent, to id: SendTask.ID) {
     let decide = decision(event, id)
-    store.enqueueUpdate(id, .soon) { try decide($0).update }
+    store.enqueueUpdate(id) { try decide($0).update }
   }
 
   private func decision(

@@ -27,10 +27,8 @@ struct TaskRunner: Sendable {
       func start(_ outcome: TaskLedger.Outcome) {
         for action in outcome.actions {
           switch action {
-          case .export(let index):
-            group.addTask { try await export(index, of: outcome.task) }
-          case .upload(let index):
-            group.addTask { try await upload(index, of: outcome.task, session) }
+          case .export(let index): group.addTask { try await export(index, of: outcome.task) }
+          case .upload(let index): group.addTask { try await upload(index, of: outcome.task, session) }
           case .removeExport, .removeSource: removeFiles([action])
           case .stopWork:
             isStopped = true
@@ -44,9 +42,7 @@ struct TaskRunner: Sendable {
         while let event = try await group.next() {
           // Evidence of what is done is kept also after a cancel.
           guard let event else { continue }
-          let outcome = try await keeping(event) {
-            try await ledger.apply(event, to: id)
-          }
+          let outcome = try await keeping(event) { try await ledger.apply(event, to: id) }
           await session.note(outcome.task)
           start(outcome)
         }

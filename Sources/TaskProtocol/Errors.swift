@@ -2,7 +2,7 @@ import JSON
 public import JSONRPC
 public import TaskModel
 
-// The errors of design section 9: a number for JSON-RPC, its name in `data.code` for people and programs.
+// The errors of docs/protocol.md: a number for JSON-RPC, its name in `data.code` for people and programs.
 
 extension RPCError {
   public static func notFound(_ id: SendTask.ID) -> RPCError {

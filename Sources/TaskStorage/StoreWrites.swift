@@ -2,13 +2,6 @@ import TaskModel
 
 // Writes that wait for a commit.
 
-/// How soon a write has to be durable.
-public enum Haste: Sendable {
-  case now
-  /// Within some milliseconds, with whatever else comes in that time: for what promises nothing.
-  case soon
-}
-
 /// One waiting write: run once, answered once.
 protocol WaitingWrite: AnyObject {
   func run(in commit: Commit) throws

@@ -17,7 +17,7 @@ public actor TaskStore {
   private var isPlanned = false
   private var recent = RecentTasks()
 
-  /// How long a write that is not in haste waits for another one to share its commit with. A small file on a fast line is
+  /// How long a write that may wait does so for another one to share its commit with. A small file on a fast line is
   /// up in this time, and a sync for its start alone would only keep back the one for its end.
   private static let pause = DispatchTimeInterval.milliseconds(4)
 
@@ -103,23 +103,23 @@ public actor TaskStore {
     }
   }
 
-  /// The same, taking its place in the order of writes at once; nobody waits for it.
+  /// The same for what promises nothing, taking its place in the order of writes at once. Nobody waits for it, and it waits a
+  /// moment for another write to share its commit with.
   public nonisolated func enqueueUpdate(
-    _ id: SendTask.ID, _ haste: Haste,
-    by decide: @escaping @Sendable (SendTask?) throws -> TaskUpdate?
+    _ id: SendTask.ID, by decide: @escaping @Sendable (SendTask?) throws -> TaskUpdate?
   ) {
     executor.enqueue { [self] in
-      assumeIsolated { $0.add(Update(id: id, decide: { (try decide($0), ()) }, answer: { _ in }), haste) }
+      assumeIsolated { $0.add(Update(id: id, decide: { (try decide($0), ()) }, answer: { _ in }), mayWait: true) }
     }
   }
 
   /// Runs `body` on the store's queue, where no commit and no change that is told of one comes between. It must be quick.
   public nonisolated func betweenCommits(_ body: @escaping @Sendable () -> Void) { executor.enqueue(body) }
 
-  private func add(_ write: any WaitingWrite, _ haste: Haste = .now) {
+  private func add(_ write: any WaitingWrite, mayWait: Bool = false) {
     waiting.append(write)
     guard !isDue else { return }
-    if haste == .now {
+    if !mayWait {
       isDue = true
       // Everyone who is queued before this job is in the same commit.
       executor.enqueue { [self] in self.assumeIsolated { $0.commitWaiting() } }

@@ -34,10 +34,10 @@ struct UpdateTests {
     _ = try await store.write { try $0.insert(sample("b"), contentHash: "h") }
     try await store.whileBusy {
       for event in [TaskEvent.turnCame, .uploadStarted(0)] {
-        store.enqueueUpdate("a", .now) { try decision(event)($0).update }
+        store.enqueueUpdate("a") { try decision(event)($0).update }
       }
-      store.enqueueUpdate("b", .soon) { try decision(.pause)($0).update }
-      store.enqueueUpdate("a", .now) { try decision(.pause)($0).update }
+      store.enqueueUpdate("b") { try decision(.pause)($0).update }
+      store.enqueueUpdate("a") { try decision(.pause)($0).update }
     }
     let tasks = try await store.read { transaction in try ["a", "b"].map { try transaction.task($0) } }
     #expect(tasks.map { $0?.state } == [.paused, .paused])
